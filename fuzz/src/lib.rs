@@ -14,6 +14,7 @@ mod lock;
 mod locked;
 mod mutate;
 mod openapi;
+mod pages;
 mod patch;
 mod record;
 mod schema;
@@ -34,6 +35,7 @@ pub use lock::lock;
 pub use locked::locked;
 pub use mutate::mutate;
 pub use openapi::openapi;
+pub use pages::pages;
 pub use patch::patch;
 pub use record::record;
 pub use schema::schema;
@@ -52,7 +54,7 @@ mod tests {
 
     #[test]
     fn the_laws_hold_for_every_seed() {
-        let targets: [(&str, fn(&[u8])); 19] = [
+        let targets: [(&str, fn(&[u8])); 20] = [
             ("access", access),
             ("admit", admit),
             ("carry", carry),
@@ -65,6 +67,7 @@ mod tests {
             ("lock", lock),
             ("locked", locked),
             ("openapi", openapi),
+            ("pages", pages),
             ("patch", patch),
             ("record", record),
             ("schema", schema),

@@ -13,16 +13,31 @@ use twox_hash::XxHash3_64;
 use crate::Key;
 
 const TABLES: usize = 3;
-const TABLE_BUCKETS: usize = 512;
-const BUCKETS: usize = TABLES * TABLE_BUCKETS;
-const PART_BUCKETS: usize = 64;
 const BUCKET_BYTES: usize = 24;
 
-/// The number of parts that the buckets are stored in.
-pub(crate) const PARTS: usize = BUCKETS / PART_BUCKETS;
+/// The number of parts that [`Buckets`] are stored in.
+#[cfg(any(feature = "postgres", test))]
+pub(crate) const PARTS: usize = 24;
+
+/// Buckets in parts of 64, which show about 1,200 differences.
+#[cfg(any(feature = "postgres", test))]
+pub(crate) type Buckets = BucketsOf<512, PARTS>;
+
+/// The comparison of [`Buckets`] with a set that was read.
+#[cfg(feature = "postgres")]
+pub(crate) type Difference = DifferenceOf<512, PARTS>;
+
+/// Buckets in one part that fits a page of a SQLite file, which show about 100 differences.
+#[cfg(feature = "sqlite")]
+pub(crate) type PageBuckets = BucketsOf<52, 1>;
+
+/// The comparison of [`PageBuckets`] with a set that was read.
+#[cfg(feature = "sqlite")]
+pub(crate) type PageDifference = DifferenceOf<52, 1>;
 
 /// The bytes of a part.
-pub(crate) const PART_BYTES: usize = 8 + PART_BUCKETS * BUCKET_BYTES + 8;
+#[cfg(feature = "postgres")]
+pub(crate) const PART_BYTES: usize = 8 + Buckets::PART_BUCKETS * BUCKET_BYTES + 8;
 
 /// The hash of a key.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -31,9 +46,9 @@ pub(crate) struct KeyHash(u64);
 /// A key, by its hash, with its revision.
 pub(crate) type Element = (KeyHash, u64);
 
-/// The buckets of a set of keys with their revisions. Some of them may be unknown.
+/// The buckets of a set of keys with their revisions: so many of each table, stored in so many parts. Some of them may be unknown.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(crate) struct Buckets(Vec<Option<Bucket>>);
+pub(crate) struct BucketsOf<const WIDTH: usize, const PARTS: usize>(Vec<Option<Bucket>>);
 
 /// XORs over the keys of a bucket.
 #[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
@@ -46,11 +61,11 @@ struct Bucket {
 
 /// The comparison of stored buckets with a set that was read.
 #[derive(Debug)]
-pub(crate) struct Difference {
+pub(crate) struct DifferenceOf<const WIDTH: usize, const PARTS: usize> {
     /// What is in one of the two sets alone, as far as the buckets show it.
     elements: HashSet<Element>,
     /// What these elements do not explain. None of a bucket that is unknown.
-    rest: Buckets,
+    rest: BucketsOf<WIDTH, PARTS>,
 }
 
 impl KeyHash {
@@ -62,40 +77,45 @@ impl KeyHash {
         Self(XxHash3_64::oneshot(key))
     }
 
+    #[cfg(feature = "postgres")]
     pub(crate) fn number(self) -> u64 {
         self.0
     }
 
     /// The buckets of the key, one of each table.
-    fn buckets(self) -> [usize; TABLES] {
-        std::array::from_fn(|table| table * TABLE_BUCKETS + (self.0 >> (table * 16)) as usize % TABLE_BUCKETS)
+    fn buckets<const WIDTH: usize>(self) -> [usize; TABLES] {
+        std::array::from_fn(|table| table * WIDTH + (self.0 >> (table * 16)) as usize % WIDTH)
     }
 }
 
-impl Buckets {
+impl<const WIDTH: usize, const PARTS: usize> BucketsOf<WIDTH, PARTS> {
+    const PART_BUCKETS: usize = TABLES * WIDTH / PARTS;
+
     /// The buckets of a set without keys.
     pub(crate) fn of_none() -> Self {
-        Self(vec![Some(Bucket::default()); BUCKETS])
+        Self(vec![Some(Bucket::default()); TABLES * WIDTH])
     }
 
     /// Buckets of which nothing is known yet.
     pub(crate) fn unknown() -> Self {
-        Self(vec![None; BUCKETS])
+        Self(vec![None; TABLES * WIDTH])
     }
 
     /// Whether all buckets are known.
+    #[cfg(feature = "postgres")]
     pub(crate) fn are_known(&self) -> bool {
         self.0.iter().all(Option::is_some)
     }
 
     /// Whether any bucket is known.
+    #[cfg(feature = "postgres")]
     pub(crate) fn are_any_known(&self) -> bool {
         self.0.iter().any(Option::is_some)
     }
 
     /// Adds an element that is not in the set, or removes one that is.
     pub(crate) fn toggle(&mut self, (key, revision): Element) {
-        for place in key.buckets() {
+        for place in key.buckets::<WIDTH>() {
             if let Some(bucket) = &mut self.0[place] {
                 bucket.toggle(key, revision);
             }
@@ -105,7 +125,7 @@ impl Buckets {
     /// The bytes of a part, with the revision up to which the set has all changes, and a checksum.
     pub(crate) fn part(&self, number: usize, revision: u64) -> Vec<u8> {
         let mut bytes = revision.to_le_bytes().to_vec();
-        for bucket in &self.0[number * PART_BUCKETS..(number + 1) * PART_BUCKETS] {
+        for bucket in &self.0[number * Self::PART_BUCKETS..(number + 1) * Self::PART_BUCKETS] {
             let Bucket { keys, revisions, both } = bucket.unwrap_or_default();
             [keys, revisions, both].into_iter().for_each(|number| bytes.extend(number.to_le_bytes()));
         }
@@ -115,36 +135,43 @@ impl Buckets {
 
     /// Takes the buckets of a part if the part is intact and has all changes up to a revision.
     pub(crate) fn set_part(&mut self, number: usize, revision: u64, bytes: &[u8]) -> bool {
-        let is_right = number < PARTS && part_revision(number, bytes) == Some(revision);
+        let is_right = number < PARTS && Self::part_revision(number, bytes) == Some(revision);
         if is_right {
             let buckets = bytes[8..].chunks_exact(BUCKET_BYTES).map(|bytes| {
                 let [keys, revisions, both] = [0, 8, 16].map(|start| number_at(bytes, start));
                 Some(Bucket { keys, revisions, both })
             });
-            self.0[number * PART_BUCKETS..].iter_mut().zip(buckets).for_each(|(known, bucket)| *known = bucket);
+            self.0[number * Self::PART_BUCKETS..].iter_mut().zip(buckets).for_each(|(known, bucket)| *known = bucket);
         }
         is_right
     }
 
+    /// The revision up to which a part has all changes; none if the part is damaged.
+    pub(crate) fn part_revision(number: usize, bytes: &[u8]) -> Option<u64> {
+        let length = 8 + Self::PART_BUCKETS * BUCKET_BYTES;
+        let content = bytes.len().checked_sub(8).filter(|content| *content == length)?;
+        (number_at(bytes, content) == checksum(number, &bytes[..content])).then(|| number_at(bytes, 0))
+    }
+
     /// Compares stored buckets with a set that was read. Other elements that may be in the set help to explain a difference.
-    pub(crate) fn compare(&self, read: &[Element], others: &[Element]) -> Difference {
+    pub(crate) fn compare(&self, read: &[Element], others: &[Element]) -> DifferenceOf<WIDTH, PARTS> {
         let mut rest = self.clone();
         read.iter().for_each(|element| rest.toggle(*element));
-        let mut difference = Difference { elements: HashSet::new(), rest };
-        difference.solve((0..BUCKETS).collect());
+        let mut difference = DifferenceOf { elements: HashSet::new(), rest };
+        difference.solve((0..TABLES * WIDTH).collect());
         // Elements of one bucket hide each other, as two revisions of one key do in all of its buckets.
         while read.iter().chain(others).any(|element| difference.explains(*element)) {}
         difference
     }
 }
 
-/// The revision up to which a part has all changes; none if the part is damaged.
+/// The revision up to which a part of [`Buckets`] has all changes; none if the part is damaged.
+#[cfg(any(feature = "postgres", test))]
 pub(crate) fn part_revision(number: usize, bytes: &[u8]) -> Option<u64> {
-    let content = bytes.len().checked_sub(8).filter(|content| *content == 8 + PART_BUCKETS * BUCKET_BYTES)?;
-    (number_at(bytes, content) == checksum(number, &bytes[..content])).then(|| number_at(bytes, 0))
+    Buckets::part_revision(number, bytes)
 }
 
-impl Difference {
+impl<const WIDTH: usize, const PARTS: usize> DifferenceOf<WIDTH, PARTS> {
     /// What is in one of the two sets alone, as far as the buckets show it.
     pub(crate) fn elements(&self) -> &HashSet<Element> {
         &self.elements
@@ -152,26 +179,26 @@ impl Difference {
 
     /// Whether the set that was read, with the elements of the difference added or removed, is right about a key.
     pub(crate) fn proves(&self, key: KeyHash) -> bool {
-        key.buckets().into_iter().any(|place| self.rest.0[place] == Some(Bucket::default()))
+        key.buckets::<WIDTH>().into_iter().any(|place| self.rest.0[place] == Some(Bucket::default()))
     }
 
     /// Whether it is right about all keys, even such as were never read.
     pub(crate) fn proves_all(&self) -> bool {
-        self.rest.0.chunks(TABLE_BUCKETS).any(|table| table.iter().all(|rest| *rest == Some(Bucket::default())))
+        self.rest.0.chunks(WIDTH).any(|table| table.iter().all(|rest| *rest == Some(Bucket::default())))
     }
 
     /// Adds an element if one of its buckets then differs by nothing or by one other element.
     fn explains(&mut self, element: Element) -> bool {
-        let is_explained = element.0.buckets().into_iter().any(|place| match self.rest.0[place] {
+        let is_explained = element.0.buckets::<WIDTH>().into_iter().any(|place| match self.rest.0[place] {
             Some(mut rest) if rest != Bucket::default() => {
                 rest.toggle(element.0, element.1);
-                rest == Bucket::default() || rest.single(place).is_some()
+                rest == Bucket::default() || rest.single::<WIDTH>(place).is_some()
             }
             _ => false,
         });
         if is_explained {
             self.add(element);
-            self.solve(element.0.buckets().to_vec());
+            self.solve(element.0.buckets::<WIDTH>().to_vec());
         }
         is_explained
     }
@@ -179,9 +206,9 @@ impl Difference {
     /// Adds the elements of buckets that differ by one alone, until there are none.
     fn solve(&mut self, mut places: Vec<usize>) {
         while let Some(place) = places.pop() {
-            if let Some(element) = self.rest.0[place].and_then(|rest| rest.single(place)) {
+            if let Some(element) = self.rest.0[place].and_then(|rest| rest.single::<WIDTH>(place)) {
                 self.add(element);
-                places.extend(element.0.buckets());
+                places.extend(element.0.buckets::<WIDTH>());
             }
         }
     }
@@ -190,7 +217,7 @@ impl Difference {
         self.rest.toggle(element);
         if !self.elements.insert(element) {
             // Buckets that contradict each other prove nothing.
-            self.rest = Buckets::unknown();
+            self.rest = BucketsOf::unknown();
         }
     }
 }
@@ -203,9 +230,9 @@ impl Bucket {
     }
 
     /// The only element of the bucket at a place.
-    fn single(self, place: usize) -> Option<Element> {
+    fn single<const WIDTH: usize>(self, place: usize) -> Option<Element> {
         let key = KeyHash(self.keys);
-        let is_single = self.both == both(self.keys, self.revisions) && key.buckets().contains(&place);
+        let is_single = self.both == both(self.keys, self.revisions) && key.buckets::<WIDTH>().contains(&place);
         is_single.then_some((key, self.revisions))
     }
 }
@@ -278,6 +305,37 @@ mod tests {
         }
     }
 
+    #[cfg(feature = "sqlite")]
+    #[test]
+    fn a_page_of_buckets_shows_eighty_differences() {
+        let mut incomplete = 0;
+        for seed in 0..500 {
+            let base = seed << 32;
+            let stored = elements(base..base + 3000);
+            let mut buckets = PageBuckets::of_none();
+            stored.iter().for_each(|element| buckets.toggle(*element));
+            let part = buckets.part(0, 7);
+            let mut read = PageBuckets::unknown();
+            assert!(part.len() < 3800 && read.set_part(0, 7, &part) && read == buckets);
+            let difference = read.compare(&stored[80..], &[]);
+            // Two keys that have all three buckets in common hide each other.
+            let is_proven = |element: &&Element| difference.proves(element.0);
+            let proven = stored.iter().filter(is_proven).count();
+            let shown = difference.elements();
+            assert!(
+                proven >= 2980
+                    && shown.len() >= 70
+                    && stored[..80].iter().filter(|one| shown.contains(one)).count() == shown.len(),
+                "{seed}: {proven}"
+            );
+            incomplete += usize::from(!difference.proves_all());
+            // Many more are not shown, and nothing wrong is proven.
+            let difference = read.compare(&stored[2000..], &[]);
+            assert!(!difference.proves_all() && difference.elements().is_empty(), "{seed}");
+        }
+        assert!(incomplete < 25, "{incomplete} of 500");
+    }
+
     #[test]
     fn too_many_losses_prove_nothing_that_is_wrong() {
         for lost in [900, 1400, 1600, 5000] {
@@ -319,7 +377,7 @@ mod tests {
         assert_eq!(part_revision(3, &parts[3]), Some(9));
         assert_eq!(read(&parts, 8), Buckets::unknown());
         // Every byte counts, and so does the place.
-        let known = |parts: &[Vec<u8>]| read(parts, 9).0.iter().flatten().count() / PART_BUCKETS;
+        let known = |parts: &[Vec<u8>]| read(parts, 9).0.iter().flatten().count() / 64;
         for at in (0..parts[0].len()).step_by(7) {
             let mut damaged = parts.clone();
             damaged[0][at] ^= 16;
@@ -342,7 +400,7 @@ mod tests {
         let mut buckets = of(stored.clone());
         let difference = buckets.compare(&stored, &[]);
         assert!(difference.proves_all());
-        (0..TABLES).for_each(|table| buckets.0[table * TABLE_BUCKETS + 7] = None);
+        (0..TABLES).for_each(|table| buckets.0[table * 512 + 7] = None);
         let difference = buckets.compare(&stored, &[]);
         assert!(!difference.proves_all() && stored.iter().all(|(key, _)| difference.proves(*key)));
     }
@@ -352,7 +410,7 @@ mod tests {
         let stored = elements(0..300);
         let mut buckets = of(stored.clone());
         let (key, revision) = element(300);
-        buckets.0[key.buckets()[1]].as_mut().unwrap().toggle(key, revision);
+        buckets.0[key.buckets::<512>()[1]].as_mut().unwrap().toggle(key, revision);
         let difference = buckets.compare(&stored, &[]);
         assert!(stored.iter().all(|(key, _)| !difference.proves(*key)) && !difference.proves(key));
     }

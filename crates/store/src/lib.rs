@@ -11,7 +11,7 @@
 //!
 //! Futures need no particular runtime unless a driver says so.
 
-#[cfg(feature = "postgres")]
+#[cfg(any(feature = "sqlite", feature = "postgres"))]
 mod buckets;
 #[cfg(feature = "conformance")]
 pub mod conformance;
@@ -42,6 +42,8 @@ pub use open::{backup, salvage};
 pub use open::{files_of, open, open_existing, open_to_repair, open_to_serve};
 #[cfg(feature = "postgres")]
 pub use postgres::{Postgres, PostgresOptions};
+#[cfg(feature = "fuzzing")]
+pub use sqlite::fuzzing;
 #[cfg(feature = "sqlite")]
 pub use sqlite::{Salvaged, Sqlite, SqliteOptions};
 pub use store::{Answer, Change, DiskSpace, Event, Guarantees, Health, Order, Page, PageRequest, Store, Stored, Watch};

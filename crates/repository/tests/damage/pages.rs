@@ -133,6 +133,10 @@ impl<'f> Pages<'f> {
 }
 
 impl Place {
+    pub(crate) fn of(range: (usize, usize)) -> Self {
+        Self { ranges: vec![range] }
+    }
+
     /// Whether any of its bytes differ between two states of the file.
     pub(crate) fn is_touched(&self, before: &[u8], after: &[u8]) -> bool {
         self.ranges.iter().any(|(start, end)| before.get(*start..*end) != after.get(*start..*end))

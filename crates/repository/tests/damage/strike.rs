@@ -16,6 +16,7 @@ pub(crate) enum Damage {
     PagesTorn,
     Truncated,
     StalePages,
+    StalePairs,
     SectorsShifted,
     ValuesSwapped,
     ValuesOfOneKeySwapped,
@@ -23,7 +24,7 @@ pub(crate) enum Damage {
 }
 
 impl Damage {
-    pub(crate) const ALL: [Self; 12] = [
+    pub(crate) const ALL: [Self; 13] = [
         Self::Bits,
         Self::PagesOverwritten,
         Self::PagesZeroed,
@@ -32,14 +33,22 @@ impl Damage {
         Self::PagesTorn,
         Self::Truncated,
         Self::StalePages,
+        Self::StalePairs,
         Self::SectorsShifted,
         Self::ValuesSwapped,
         Self::ValuesOfOneKeySwapped,
         Self::RevisionsSwapped,
     ];
 
-    /// Damages a file, of which there is an earlier copy. Returns the revisions whose rows have other values now.
-    pub(crate) fn strike(self, path: &Path, earlier: &[u8], page: usize, random: &mut Random) -> Vec<i64> {
+    /// Damages a file, of which there is an earlier copy, with pages that belong together. Returns the revisions whose rows have other
+    /// values now.
+    pub(crate) fn strike(
+        self,
+        path: &Path,
+        (earlier, pairs): (&[u8], &[[usize; 2]]),
+        page: usize,
+        random: &mut Random,
+    ) -> Vec<i64> {
         let mut file = fs::read(path).unwrap();
         let pages = file.len() / page;
         let some = |random: &mut Random, most: usize| 1 + random.below(most);
@@ -78,6 +87,13 @@ impl Damage {
                     let start = random.below(earlier.len() / page) * page;
                     let start = start + random.below(2) * (page - length);
                     file[start..start + length].copy_from_slice(&earlier[start..start + length]);
+                }
+            }
+            Self::StalePairs => {
+                for _ in 0..some(random, 4) {
+                    for start in pairs[random.below(pairs.len())] {
+                        file[start..start + page].copy_from_slice(&earlier[start..start + page]);
+                    }
                 }
             }
             Self::Truncated => file.truncate(file.len() - some(random, file.len() / 2)),

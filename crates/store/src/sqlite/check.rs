@@ -85,5 +85,9 @@ fn check(file: &File, is_ending: Arc<AtomicBool>) -> Result<Option<String>, Prob
         is_ending.load(Ordering::Relaxed)
     };
     connection.progress_handler(STEPS, Some(pace))?;
-    file.find_damage(&connection)
+    let found = file.find_damage(&connection)?;
+    if found.is_none() {
+        file.complete_digest(&file.connect_to_write()?);
+    }
+    Ok(found)
 }

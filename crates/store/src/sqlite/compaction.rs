@@ -4,7 +4,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use rusqlite::{Connection, OptionalExtension, params};
 
-use super::read::Head;
+use super::{kept, read::Head};
 
 /// Which rows may be forgotten.
 #[derive(Clone, Copy, Debug)]
@@ -19,20 +19,51 @@ pub(super) enum Age {
 ///
 /// What may be forgotten are rows with a newer one for their key, and removals. The row before each of a range of rows is
 /// removed; so what a row supersedes is gone as soon as the range has passed it, however often a key was written.
-pub(super) fn compact(connection: &Connection, head: Head, age: Age, most: u64) -> rusqlite::Result<u64> {
+pub(super) fn compact(
+    connection: &Connection,
+    head: Head,
+    age: Age,
+    most: u64,
+    has_digest: bool,
+) -> rusqlite::Result<u64> {
     let until = due(connection, head, age, most)?;
     if until > head.compacted {
         let range = params![head.compacted as i64, until as i64];
+        let mut digest = match has_digest.then(|| kept::read(connection, head.compacted)).transpose()? {
+            Some(kept::Stored::Known(digest)) => Some(digest),
+            _ => None,
+        };
         let superseded = "DELETE FROM log WHERE revision IN (
                 SELECT (
                     SELECT max(older.revision) FROM log AS older INDEXED BY log_by_key
                     WHERE older.key = newer.key AND older.revision < newer.revision
                 ) FROM log AS newer WHERE newer.revision > ?1 AND newer.revision <= ?2
-            )";
-        connection.prepare_cached(superseded)?.execute(range)?;
-        let removals = "DELETE FROM log WHERE revision > ?1 AND revision <= ?2 AND action = 2";
-        connection.prepare_cached(removals)?.execute(range)?;
-        connection.prepare_cached("UPDATE head SET compacted = ?1")?.execute([until as i64])?;
+            ) RETURNING revision, key";
+        let removals = "DELETE FROM log WHERE revision > ?1 AND revision <= ?2 AND action = 2 RETURNING revision, key";
+        for forget in [superseded, removals] {
+            let mut statement = connection.prepare_cached(forget)?;
+            let mut forgotten = statement.query(range)?;
+            while let Some(row) = forgotten.next()? {
+                let element = kept::element(row)?;
+                // Later ones were not kept yet.
+                if let Some(digest) = digest.as_mut().filter(|_| element.1 <= head.compacted) {
+                    digest.toggle(element);
+                }
+            }
+        }
+        match &mut digest {
+            Some(digest) => {
+                let rest = "SELECT revision, key FROM log WHERE revision > ?1 AND revision <= ?2";
+                let mut statement = connection.prepare_cached(rest)?;
+                let mut kept = statement.query(range)?;
+                while let Some(row) = kept.next()? {
+                    digest.toggle(kept::element(row)?);
+                }
+                let sql = "UPDATE head SET compacted = ?1, digest = ?2";
+                connection.prepare_cached(sql)?.execute(params![until as i64, kept::bytes(digest, until)])?
+            }
+            None => connection.prepare_cached("UPDATE head SET compacted = ?1")?.execute([until as i64])?,
+        };
     }
     Ok(until)
 }

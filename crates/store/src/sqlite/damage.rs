@@ -6,7 +6,7 @@
 use std::{fs, io, ops::Bound, path::Path, time::SystemTime};
 
 use super::{
-    facts::{Facts, Newest},
+    facts::{Facts, NewestRow},
     pages::{Pages, wal_path},
     rows::Row,
 };
@@ -17,7 +17,7 @@ use crate::{
 };
 
 /// A page of a list ends when its values have more than this.
-const PAGE_BYTES: usize = 4 << 20;
+const LIST_BYTES: usize = 4 << 20;
 
 /// A damaged file.
 #[derive(Debug)]
@@ -75,6 +75,12 @@ impl Damage {
         log::cursor(self.facts.last)
     }
 
+    /// The newest row of each key.
+    #[cfg(feature = "fuzzing")]
+    pub(super) fn newest(&self) -> &std::collections::BTreeMap<Key, NewestRow> {
+        &self.facts.newest
+    }
+
     /// The value of a key: empty if it cannot be read. None if it is not known whether the key exists.
     pub(super) fn get(&self, key: &Key) -> Option<Option<Stored>> {
         match self.facts.newest.get(key) {
@@ -102,7 +108,7 @@ impl Damage {
         let keys = self.facts.newest.range::<str, _>((Bound::Excluded(after), Bound::Unbounded));
         let mut end = prefix.end();
         for (key, newest) in keys.take_while(|(key, _)| prefix.is_of(key)) {
-            if items.len() == limit || bytes > PAGE_BYTES {
+            if items.len() == limit || bytes > LIST_BYTES {
                 next = items.last().map(|(key, _): &(Key, Stored)| log::continuation(self.facts.last, key));
                 end = Some(key.as_str().to_owned());
                 break;
@@ -116,7 +122,7 @@ impl Damage {
     }
 
     /// The value; none if the newest row of the key is a removal.
-    fn stored(&self, newest: &Newest) -> Option<Stored> {
+    fn stored(&self, newest: &NewestRow) -> Option<Stored> {
         let revision = log::revision(newest.revision);
         let row = newest.row.as_ref();
         if !newest.is_certain {

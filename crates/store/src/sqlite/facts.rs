@@ -5,24 +5,27 @@
 //! remains are lost revisions whose key is not known: each of them can be the newest of a key only where the index has a hole
 //! too, because its entries are in the order of the keys. The newest revision of every other key is certain.
 //!
-//! Revisions after the head's `compacted` are all in the log. Of the earlier ones only the newest of each key is, so an earlier
-//! row is used only if the table or the index still has it: a free page may contain one that was deleted.
+//! Revisions after the head's `compacted` are all in the log. Of the earlier ones only the newest of each key is. Which they are
+//! is proven by the [digest](super::kept) of the head. Without it, an earlier row is used only if the table or the index still
+//! has it: a free page may contain one that was deleted.
 
 use std::{
-    collections::{BTreeMap, BTreeSet, HashMap, HashSet},
+    collections::{BTreeMap, HashMap, HashSet},
     ops::RangeInclusive,
 };
 
 use super::{
-    pages::{Kind, Page, Pages},
+    found::{Claims, Found, Standing},
+    pages::{Kind, Pages},
     read::Head,
-    rows::{self, Entry, Proof, Row, index_cell, index_cells},
-    tree::{Covered, Known, Position, Table, good_entries},
+    rows::{self, IndexEntry, Proof, Row, index_cell},
+    tree::{Covered, Position, Table},
 };
-use crate::{Key, log::Action};
-
-/// Lost revisions that are tried as those of a row whose checksum is for another revision.
-const MOST_TRIED: usize = 10_000;
+use crate::{
+    Key,
+    buckets::{Element, KeyHash, PageBuckets, PageDifference},
+    log::Action,
+};
 
 /// What is known of a file.
 #[derive(Debug)]
@@ -34,15 +37,18 @@ pub(super) struct Facts {
     pub(super) last: u64,
     /// At least one row has a good checksum.
     pub(super) has_proof: bool,
-    pub(super) newest: BTreeMap<Key, Newest>,
+    pub(super) newest: BTreeMap<Key, NewestRow>,
+    /// The parts of the index that are known and up to date.
     covered: Covered,
-    /// No row is lost.
-    is_whole: bool,
+    /// The key of every revision after `compacted` is known.
+    has_all_recent: bool,
+    /// None without a digest.
+    kept: Option<Kept>,
 }
 
 /// The newest revision of a key.
 #[derive(Debug)]
-pub(super) struct Newest {
+pub(super) struct NewestRow {
     pub(super) revision: u64,
     /// None if it is lost.
     pub(super) row: Option<Row>,
@@ -50,30 +56,24 @@ pub(super) struct Newest {
     pub(super) is_certain: bool,
 }
 
-/// What pages contain, before it is compared.
-#[derive(Default)]
-struct Found {
-    /// Rows whose checksum proves their revision and key, the best of each.
-    proven: HashMap<u64, Row>,
-    /// Other rows.
-    loose: Vec<Row>,
-    /// Revisions that were found to be of rows that belong elsewhere, with their keys.
-    moved: HashSet<Entry>,
-    /// Revisions with rows that contradict each other.
-    disputed: BTreeMap<u64, BTreeSet<Key>>,
-    /// Rows that the table has.
-    in_table: HashSet<Entry>,
-    /// Entries that pages of the index have.
-    in_index: HashMap<u64, BTreeMap<Key, Listed>>,
+/// A revision whose key is known.
+struct KnownRevision {
+    key: Key,
+    revision: u64,
+    row: Option<Row>,
+    standing: Standing,
+    /// Whether the index has its entry, where the index is known.
+    is_indexed: Option<bool>,
 }
 
-/// Which pages have an entry of the index.
-#[derive(Clone, Copy, Default)]
-struct Listed {
-    /// One that is in use.
-    is_live: bool,
-    /// One that is sound.
-    is_sound: bool,
+/// What the digest of the head shows of the revisions up to `compacted`.
+#[derive(Debug)]
+struct Kept {
+    difference: PageDifference,
+    /// Keys that are lost with their names.
+    lost_keys: HashSet<KeyHash>,
+    /// Where the index is known, and has no entry of a key that is kept, or one of a key that is not.
+    contradicted: Vec<Position>,
 }
 
 impl Facts {
@@ -84,126 +84,179 @@ impl Facts {
         let is_free = |page: u32| free.as_ref().is_none_or(|free| free.contains(&page));
         let table = Table::walk(&pages, log);
         let mut found = Found::default();
-        let mut heads: Vec<Head> = Vec::new();
+        let mut heads: Vec<(Head, Option<PageBuckets>)> = Vec::new();
         for page in pages.numbers().filter_map(|number| pages.read(number)) {
             found.read_rows(&pages, &page, &table, is_free(page.number));
             heads.extend(rows::head(&pages, &page).filter(|_| !is_free(page.number) || page.number == head_root));
         }
         let last = found.proven.values().map(|row| row.revision).max().unwrap_or_default();
         let at_root = pages.read(head_root).and_then(|page| rows::head(&pages, &page));
-        let head = match (at_root, &*heads) {
-            (None, [head]) => Some(*head),
+        let (head, digest) = match (at_root, &*heads) {
+            (None, [head]) => Some(head.clone()),
             (at_root, _) => at_root,
-        };
-        let head = head.filter(|head| head.revision >= last);
+        }
+        .filter(|(head, _)| head.revision >= last)
+        .unzip();
         found.move_rows(&pages, head);
         let covered = found.read_index(&pages, index, head, &is_free);
         let has_proof = !found.proven.is_empty();
-        let mut facts = Self { pages, head, last, has_proof, newest: BTreeMap::new(), covered, is_whole: false };
-        facts.conclude(found, &table);
+        let newest = BTreeMap::new();
+        let mut facts = Self { pages, head, last, has_proof, newest, covered, has_all_recent: false, kept: None };
+        facts.conclude(found, &table, digest.flatten().as_ref());
         facts
     }
 
     /// Whether a key is certain not to exist.
     pub(super) fn has_not(&self, key: &Key) -> bool {
-        let at = |revision| Position::At(key.as_str().into(), revision);
-        !self.newest.contains_key(key) && (self.is_whole || self.covered.has(&at(0), &at(u64::MAX)))
+        let (at, hash) = (|revision| Position::At(key.as_str().into(), revision), KeyHash::of(key));
+        let is_covered = self.covered.has(&at(0), &at(u64::MAX));
+        let is_lost = self.kept.as_ref().is_some_and(|kept| kept.lost_keys.contains(&hash));
+        let has_all_kept = is_covered || self.kept.as_ref().is_some_and(|kept| kept.difference.proves(hash));
+        !self.newest.contains_key(key) && !is_lost && has_all_kept && (is_covered || self.has_all_recent)
     }
 
     /// Whether all keys between two texts are known. None as the end: up to the last key.
     pub(super) fn has_all(&self, after: &str, end: Option<&str>) -> bool {
         let from = if after.is_empty() { Position::Start } else { Position::At(after.into(), 0) };
         let to = end.map_or(Position::End, |end| Position::At(end.into(), 0));
-        self.is_whole || self.covered.has(&from, &to)
+        let has_all_kept = self.kept.as_ref().is_some_and(Kept::is_whole);
+        self.covered.has(&from, &to) || has_all_kept && self.has_all_recent
     }
 
-    fn conclude(&mut self, mut found: Found, table: &Table) {
-        let mut revisions = HashMap::<u64, (Key, Option<Row>)>::new();
-        let mut candidates = HashMap::<Key, u64>::new();
-        let mut suspect = |key: &Key, revision: u64| {
-            let newest = candidates.entry(key.clone()).or_default();
-            *newest = revision.max(*newest);
-        };
-        for (revision, keys) in &found.disputed {
-            found.proven.remove(revision);
-            keys.iter().for_each(|key| suspect(key, *revision));
+    fn conclude(&mut self, mut found: Found, table: &Table, digest: Option<&PageBuckets>) {
+        let mut claims = found.claims();
+        let last = || claims.revisions.keys().copied().max().unwrap_or_default();
+        self.last = self.head.map_or_else(last, |head| head.revision);
+        let lost = lost(self.head, table, &claims.revisions);
+        for (key, revision) in carved_entries(&self.pages, &lost) {
+            claims.suspect(&key, revision);
         }
-        for (revision, row) in std::mem::take(&mut found.proven) {
-            revisions.insert(revision, (row.key.clone(), Some(row)));
+        self.has_all_recent = self.head.is_some() && lost.is_empty();
+        let is_index_whole = self.covered.has(&Position::Start, &Position::End);
+        if is_index_whole && !lost.is_empty() {
+            // The index has no entry of a lost revision, and so is not the one that was written last.
+            self.covered = Covered::default();
         }
-        for row in std::mem::take(&mut found.loose) {
-            let entry = (row.key.clone(), row.revision);
-            if revisions.contains_key(&row.revision) || found.moved.contains(&entry) {
-                continue;
-            }
-            let is_indexed = found.in_index.get(&row.revision).is_some_and(|keys| keys.contains_key(&row.key));
-            let is_row = row.proof == Proof::Unsummed && found.in_table.contains(&entry);
-            match is_indexed || is_row {
-                true => drop(revisions.insert(row.revision, (row.key.clone(), Some(row)))),
-                false => suspect(&row.key, row.revision),
-            }
-        }
-        for (revision, keys) in &found.in_index {
-            if revisions.contains_key(revision) || found.disputed.contains_key(revision) {
-                continue;
-            }
-            let sound: Vec<&Key> = keys.iter().filter(|(_, listed)| listed.is_sound).map(|(key, _)| key).collect();
-            match (&*sound, keys.len()) {
-                ([key], _) => drop(revisions.insert(*revision, ((*key).clone(), None))),
-                ([], 1) => keys.keys().for_each(|key| drop(revisions.insert(*revision, (key.clone(), None)))),
-                _ => keys.keys().for_each(|key| suspect(key, *revision)),
-            }
-        }
-        self.last = self.head.map_or_else(|| revisions.keys().copied().max().unwrap_or_default(), |head| head.revision);
-        let lost = lost(self.head, table, &revisions);
-        if !lost.is_empty() {
-            for (key, revision) in carved_entries(&self.pages, &lost) {
-                suspect(&key, revision);
-            }
-            if self.covered.has(&Position::Start, &Position::End) {
-                // The index has no entry of a lost revision, and so is not the one that was written last.
-                self.covered = Covered::default();
-            }
-        }
-        // Numbers of revisions up to `compacted` are missing where they are not needed any more, so only the index can show
-        // that all keys with such rows are known.
-        let has_index = self.covered.has(&Position::Start, &Position::End);
-        self.is_whole = lost.is_empty() && table.holes.is_empty() && has_index;
-        let compacted = self.head.map_or(u64::MAX, |head| head.compacted);
-        let mut by_key = BTreeMap::<Key, BTreeMap<u64, Option<Row>>>::new();
-        let (mut dead, mut disputed) = (BTreeMap::<Key, u64>::new(), HashSet::new());
-        for (revision, (key, row)) in revisions {
-            let entry = (key, revision);
-            let is_indexed = found.in_index.get(&revision).and_then(|keys| keys.get(&entry.0));
-            let (is_row, is_entry) = (found.in_table.contains(&entry), is_indexed.is_some_and(|listed| listed.is_live));
-            let is_live = revision > compacted || is_row || is_entry;
-            // A page that was not written may still have a row that was deleted: then a sound page of the index lacks it.
-            let position = Position::At(entry.0.as_str().into(), revision);
-            let is_disputed =
-                revision <= compacted && is_row && is_indexed.is_none() && self.covered.has(&position, &position);
-            if is_disputed {
-                disputed.insert(revision);
-            }
-            match is_live {
-                true => drop(by_key.entry(entry.0).or_default().insert(revision, row)),
-                false => drop(dead.insert(entry.0, revision)),
+        let mut known = self.known(&mut claims, &found);
+        let compacted = self.compacted();
+        self.kept = digest.map(|digest| Kept::of(digest, compacted, &mut known, &claims.suspects));
+        let mut is_stale = false;
+        if let Some(kept) = &self.kept {
+            is_stale = !kept.contradicted.is_empty() || is_index_whole && !kept.is_whole();
+            // Pages of the index are older copies: which ones is known, unless keys are lost with their names.
+            match is_index_whole && !kept.is_whole() {
+                true => self.covered = Covered::default(),
+                false => self.covered.drop_leaves_at(&kept.contradicted),
             }
         }
         let newest_lost = lost.last().map_or(0, |range| *range.end());
-        for (key, rows) in by_key {
-            let is_in_turn = is_in_turn(&rows);
-            let Some((revision, row)) = rows.into_iter().next_back() else { continue };
-            let at = |revision| Position::At(key.as_str().into(), revision);
-            let can_be_newer = newest_lost > revision && !self.covered.has(&at(revision + 1), &at(newest_lost));
-            let suspected = candidates.remove(&key).is_some_and(|suspected| suspected > revision);
-            let is_certain = !can_be_newer && !suspected && is_in_turn && !disputed.contains(&revision);
-            self.newest.insert(key, Newest { revision, row, is_certain });
-        }
-        for (key, revision) in dead.into_iter().chain(candidates) {
-            if !self.newest.contains_key(&key) && !self.has_not(&key) {
-                self.newest.insert(key, Newest { revision, row: None, is_certain: false });
+        self.find_newest(known, claims.suspects, newest_lost, is_stale);
+    }
+
+    /// The revision up to which only the newest row of each key is in the log.
+    fn compacted(&self) -> u64 {
+        self.head.map_or(u64::MAX, |head| head.compacted)
+    }
+
+    fn known(&self, claims: &mut Claims, found: &Found) -> Vec<KnownRevision> {
+        let revisions = std::mem::take(&mut claims.revisions).into_iter();
+        let known = revisions.map(|(revision, (key, row))| {
+            let standing = match revision > self.compacted() {
+                true => Standing::Live,
+                false => found.standing(&key, revision, &self.covered),
+            };
+            let is_indexed = found.is_indexed(&key, revision, &self.covered);
+            KnownRevision { key, revision, row, standing, is_indexed }
+        });
+        known.collect()
+    }
+
+    /// Determines the newest revision of each key. Any key may have a lost one up to `newest_lost`, unless the index covers it.
+    fn find_newest(
+        &mut self,
+        known: Vec<KnownRevision>,
+        mut suspects: HashMap<Key, u64>,
+        newest_lost: u64,
+        is_stale: bool,
+    ) {
+        let mut by_key = BTreeMap::<Key, BTreeMap<u64, KnownRevision>>::new();
+        let mut dead = Vec::new();
+        for one in known {
+            match one.standing {
+                Standing::Dead => dead.push((one.key, one.revision)),
+                _ => drop(by_key.entry(one.key.clone()).or_default().insert(one.revision, one)),
             }
         }
+        for (key, rows) in by_key {
+            let is_in_turn = is_in_turn(&rows);
+            let Some((revision, newest)) = rows.into_iter().next_back() else { continue };
+            let at = |revision| Position::At(key.as_str().into(), revision);
+            let can_be_newer = newest_lost > revision && !self.covered.has(&at(revision + 1), &at(newest_lost));
+            let is_proven = self.kept.as_ref().is_some_and(|kept| kept.difference.proves(KeyHash::of(&key)));
+            let is_covered = || self.covered.has(&at(revision), &at(revision));
+            let can_be_forgotten = revision <= self.compacted() && is_stale && !is_proven && !is_covered();
+            let is_suspected = suspects.remove(&key).is_some_and(|suspect| {
+                // What is kept up to `compacted` is known of a proven key.
+                suspect > revision && (suspect > self.compacted() || !is_proven)
+            });
+            let is_undisputed = newest.standing != Standing::Disputed;
+            let is_certain = !can_be_newer && !can_be_forgotten && !is_suspected && is_in_turn && is_undisputed;
+            self.newest.insert(key, NewestRow { revision, row: newest.row, is_certain });
+        }
+        for (key, revision) in dead.into_iter().chain(suspects) {
+            if !self.has_not(&key) {
+                let unknown = || NewestRow { revision, row: None, is_certain: false };
+                self.newest.entry(key).or_insert_with(unknown);
+            }
+        }
+    }
+}
+
+impl Kept {
+    /// Compares the digest with what is known, and corrects that where the digest proves it.
+    fn of(digest: &PageBuckets, compacted: u64, known: &mut Vec<KnownRevision>, suspects: &HashMap<Key, u64>) -> Self {
+        let element = |key: &Key, revision: u64| -> Element { (KeyHash::of(key), revision) };
+        let (mut live, mut others) = (Vec::new(), Vec::new());
+        for one in known.iter().filter(|one| one.revision <= compacted) {
+            let list = if one.standing == Standing::Live { &mut live } else { &mut others };
+            list.push(element(&one.key, one.revision));
+        }
+        others.extend(suspects.iter().map(|(key, revision)| element(key, *revision)));
+        let difference = digest.compare(&live, &others);
+        let mut missing = difference.elements().clone();
+        let mut contradicted = Vec::new();
+        known.retain_mut(|one| {
+            if one.revision > compacted {
+                return true;
+            }
+            let element = element(&one.key, one.revision);
+            let is_different = missing.remove(&element);
+            if !difference.proves(element.0) {
+                return true;
+            }
+            let is_kept = (one.standing == Standing::Live) != is_different;
+            if one.is_indexed.is_some_and(|is_indexed| is_indexed != is_kept) {
+                contradicted.push(Position::At(one.key.as_str().into(), one.revision));
+            }
+            one.standing = Standing::Live;
+            is_kept
+        });
+        // Rows that are lost of keys whose names are known.
+        let mut lost_keys: HashMap<KeyHash, u64> = missing.into_iter().collect();
+        let mut lost = Vec::new();
+        for key in known.iter().map(|one| &one.key).chain(suspects.keys()) {
+            if let Some(revision) = lost_keys.remove(&KeyHash::of(key)) {
+                let (key, standing) = (key.clone(), Standing::Live);
+                lost.push(KnownRevision { key, revision, row: None, standing, is_indexed: None });
+            }
+        }
+        known.extend(lost);
+        Self { difference, lost_keys: lost_keys.into_keys().collect(), contradicted }
+    }
+
+    /// Whether all keys are known.
+    fn is_whole(&self) -> bool {
+        self.difference.proves_all() && self.lost_keys.is_empty()
     }
 }
 
@@ -235,8 +288,8 @@ fn lost(head: Option<Head>, table: &Table, known: &HashMap<u64, (Key, Option<Row
 }
 
 /// Whether the newest row of a key follows from the one before it. A row that its checksum proves is right in any case.
-fn is_in_turn(rows: &BTreeMap<u64, Option<Row>>) -> bool {
-    let mut newest = rows.values().rev().map(Option::as_ref);
+fn is_in_turn(rows: &BTreeMap<u64, KnownRevision>) -> bool {
+    let mut newest = rows.values().rev().map(|known| known.row.as_ref());
     let (Some(Some(row)), before) = (newest.next(), newest.next()) else { return true };
     match (row.proof, before) {
         (Proof::Unsummed, Some(Some(before))) => (row.action == Action::Created) == (before.action == Action::Deleted),
@@ -245,7 +298,10 @@ fn is_in_turn(rows: &BTreeMap<u64, Option<Row>>) -> bool {
 }
 
 /// Entries of the index for lost revisions, in any part of the file.
-fn carved_entries(pages: &Pages, lost: &[RangeInclusive<u64>]) -> Vec<Entry> {
+fn carved_entries(pages: &Pages, lost: &[RangeInclusive<u64>]) -> Vec<IndexEntry> {
+    if lost.is_empty() {
+        return Vec::new();
+    }
     let is_lost = |revision: &u64| {
         let after = lost.partition_point(|range| range.start() <= revision);
         after > 0 && lost[after - 1].contains(revision)
@@ -256,112 +312,4 @@ fn carved_entries(pages: &Pages, lost: &[RangeInclusive<u64>]) -> Vec<Entry> {
         entries.extend(cells.filter(|(_, revision)| is_lost(revision)));
     }
     entries
-}
-
-impl Found {
-    /// Reads the rows of a page: those that it leads to, and others with a good checksum.
-    fn read_rows(&mut self, pages: &Pages, page: &Page, table: &Table, is_free: bool) {
-        let offsets: HashSet<usize> = match page.kind() {
-            Some(Kind::TableLeaf) => page.cells().collect(),
-            _ => HashSet::new(),
-        };
-        let mut listed = Vec::new();
-        for offset in 0..page.bytes.len() {
-            let Some((row, _)) = Row::read(pages, page, offset) else { continue };
-            if offsets.contains(&offset) {
-                listed.push((row.key.clone(), row.revision));
-            }
-            match row.proof {
-                Proof::Place | Proof::Whole => self.prove(row),
-                Proof::None | Proof::Unsummed if offsets.contains(&offset) => self.loose.push(row),
-                _ => {}
-            }
-        }
-        let (first, last) = (listed.iter().map(|row| row.1).min(), listed.iter().map(|row| row.1).max());
-        let revisions = (first.unwrap_or_default(), last.unwrap_or_default());
-        if table.has(page.number, revisions, is_free) {
-            let is_within = |row: &Entry| match table.leaves.get(&page.number) {
-                Some((after, until)) => row.1 > *after && row.1 <= *until,
-                None => true,
-            };
-            self.in_table.extend(listed.into_iter().filter(is_within));
-        }
-    }
-
-    /// Adds a row that its checksum proves.
-    fn prove(&mut self, row: Row) {
-        match self.proven.entry(row.revision) {
-            std::collections::hash_map::Entry::Vacant(place) => drop(place.insert(row)),
-            std::collections::hash_map::Entry::Occupied(mut other) => {
-                let is_same = other.get().key == row.key && other.get().action == row.action;
-                let is_same =
-                    is_same && (other.get().proof.min(row.proof) < Proof::Whole || other.get().sum == row.sum);
-                if !is_same {
-                    let keys = [other.get().key.clone(), row.key.clone()];
-                    self.disputed.entry(row.revision).or_default().extend(keys);
-                }
-                if row.proof > other.get().proof {
-                    other.insert(row);
-                }
-            }
-        }
-    }
-
-    /// Finds the revisions of rows that were moved to others.
-    fn move_rows(&mut self, pages: &Pages, head: Option<Head>) {
-        let (loose, mut left) = (std::mem::take(&mut self.loose), Vec::new());
-        let open = head.map_or(0..=0, |head| head.compacted + 1..=head.revision);
-        let open: Vec<u64> = open.filter(|revision| !self.proven.contains_key(revision)).take(MOST_TRIED).collect();
-        let stored: BTreeSet<u64> = loose.iter().map(|row| row.revision).take(MOST_TRIED).chain(open).collect();
-        for row in loose {
-            match row.moved(pages, stored.iter().copied()) {
-                Some(moved) => {
-                    let stored = (row.key, row.revision);
-                    if self.in_table.contains(&stored) {
-                        self.in_table.insert((moved.key.clone(), moved.revision));
-                    }
-                    self.moved.insert(stored);
-                    self.prove(moved);
-                }
-                None => left.push(row),
-            }
-        }
-        self.loose = left;
-    }
-
-    /// Reads the index: its entries, and where it is whole.
-    fn read_index(&mut self, pages: &Pages, root: u32, head: Option<Head>, is_free: &dyn Fn(u32) -> bool) -> Covered {
-        let is_refuted = |entry: &Entry| {
-            self.moved.contains(entry) || self.proven.get(&entry.1).is_some_and(|row| row.key != entry.0)
-        };
-        let proven = self.proven.values().map(|row| (row.key.clone(), row.revision));
-        // A row up to `compacted` may have been deleted since: a page of the table may be an older copy.
-        let is_required = |entry: &Entry| match head {
-            Some(head) => entry.1 > head.compacted,
-            None => self.in_table.contains(entry),
-        };
-        let required: BTreeSet<Entry> = proven.filter(is_required).collect();
-        let covered = Covered::walk(pages, root, &Known { is_refuted: &is_refuted, required: &required });
-        let mut in_index: HashMap<u64, BTreeMap<Key, Listed>> = HashMap::new();
-        for page in pages.numbers().filter_map(|number| pages.read(number)) {
-            let Some(cells) = index_cells(pages, &page) else { continue };
-            let good = good_entries(&cells, is_refuted);
-            let is_live = covered.pages.contains_key(&page.number) || !is_free(page.number);
-            let is_sound = covered.pages.get(&page.number).copied().unwrap_or_default();
-            for cell in cells.into_iter().zip(good).filter_map(|(cell, is_good)| cell.filter(|_| is_good)) {
-                // Where the index is known, it has its entries in sound pages.
-                let is_possible = |entry: &Entry| {
-                    let position = Position::from(entry);
-                    is_sound || !covered.has(&position, &position)
-                };
-                if let Some((key, revision)) = cell.entry.filter(is_possible) {
-                    let listed = in_index.entry(revision).or_default().entry(key).or_default();
-                    listed.is_live |= is_live;
-                    listed.is_sound |= is_sound;
-                }
-            }
-        }
-        self.in_index = in_index;
-        covered
-    }
 }

@@ -19,8 +19,8 @@ use super::{
     damage::Damage,
     disk::{Reserve, files_of},
     failure::{self, Doing, Problem},
-    format::{Content, check, check_at_once, has_sums, prepare},
-    pages, private, structure, wal,
+    format::{Content, DIGEST, SUM, check, check_at_once, has_column, prepare},
+    kept, pages, private, structure, wal,
 };
 use crate::{ErrorKind, StoreError};
 
@@ -47,6 +47,8 @@ pub(super) struct File {
     forgotten_early: AtomicU64,
     /// Whether rows can have checksums: not in files of earlier releases that cannot be written.
     has_sums: bool,
+    /// Whether the head can have a digest, in the same way.
+    has_digest: bool,
 }
 
 /// What tells a file apart from another at the same path: its device and inode, where there are such.
@@ -72,6 +74,7 @@ impl File {
             damage: OnceLock::new(),
             forgotten_early: AtomicU64::new(0),
             has_sums: true,
+            has_digest: true,
         };
         // SQLite takes an empty file for a new database, and removes the log of it.
         let bytes_of = |path: &Path| fs::metadata(path).map_or(0, |metadata| metadata.len());
@@ -118,7 +121,7 @@ impl File {
         self.reserve = Reserve::new(&self.path, self.options.reserve_bytes);
         match prepared {
             Ok(()) => {
-                self.has_sums = has_sums(&connection)?;
+                self.find_columns(&connection)?;
                 self.sync_folder();
                 self.reserve.is_used_up();
                 let paths = [self.path.clone(), self.log_path(), self.index_path()].into_iter();
@@ -134,7 +137,7 @@ impl File {
                 self.is_alone = true;
                 let connection = self.connect()?;
                 check_at_once(&connection, &self.path)?;
-                self.has_sums = has_sums(&connection)?;
+                self.find_columns(&connection)?;
                 Ok(connection)
             }
             Err(problem) => {
@@ -158,6 +161,12 @@ impl File {
         }
     }
 
+    fn find_columns(&mut self, connection: &Connection) -> rusqlite::Result<()> {
+        self.has_sums = has_column(connection, SUM.0, SUM.1)?;
+        self.has_digest = has_column(connection, DIGEST.0, DIGEST.1)?;
+        Ok(())
+    }
+
     /// Damage of the write-ahead log that SQLite does not notice.
     fn find_damage_of_log(&self) -> Option<String> {
         let path = self.log_path();
@@ -175,7 +184,13 @@ impl File {
         // If it fails, it is done again in the background.
         let Ok(found) = self.find_damage(connection) else { return Ok(()) };
         self.is_checked = true;
-        found.map_or(Ok(()), |what| self.damage_of(what, true))
+        match found {
+            Some(what) => self.damage_of(what, true),
+            None => {
+                self.complete_digest(connection);
+                Ok(())
+            }
+        }
     }
 
     /// Whether the structure was checked when the file was opened.
@@ -183,9 +198,16 @@ impl File {
         self.is_checked || self.damage.get().is_some()
     }
 
+    /// Computes the digest of a file whose structure was found to be sound, if it has none. A later check tries again.
+    pub(super) fn complete_digest(&self, connection: &Connection) {
+        if self.has_digest && !self.is_alone {
+            let _ = kept::complete(connection, self.options.busy_timeout);
+        }
+    }
+
     /// The first thing that is wrong with the structure.
     pub(super) fn find_damage(&self, connection: &Connection) -> Result<Option<String>, Problem> {
-        match structure::find(connection, self.has_sums) {
+        match structure::find(connection, self.has_sums, self.has_digest) {
             Err(Problem::Sql(error)) if error.sqlite_error_code() == Some(ErrorCode::DatabaseCorrupt) => {
                 Ok(Some(error.to_string()))
             }
@@ -237,6 +259,11 @@ impl File {
     /// Whether rows can have checksums.
     pub(super) fn has_sums(&self) -> bool {
         self.has_sums
+    }
+
+    /// Whether the head can have a digest.
+    pub(super) fn has_digest(&self) -> bool {
+        self.has_digest
     }
 
     /// What can be read of a file with a damaged structure; none if it is sound.
@@ -302,6 +329,15 @@ impl File {
             connect(&self.path, flags, self.options.cache_bytes)?
         };
         connection.busy_timeout(self.options.busy_timeout)?;
+        Ok(connection)
+    }
+
+    /// A connection that writes beside that of the thread that writes.
+    pub(super) fn connect_to_write(&self) -> Result<Connection, Problem> {
+        self.check_in_place()?;
+        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        let connection = connect(&self.path, flags, self.options.cache_bytes)?;
+        connection.execute_batch("PRAGMA synchronous = FULL; PRAGMA fullfsync = 1; PRAGMA checkpoint_fullfsync = 1")?;
         Ok(connection)
     }
 

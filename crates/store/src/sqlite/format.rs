@@ -8,8 +8,9 @@ use super::{
     SqliteOptions,
     failure::Problem,
     file::{begin, text, waiting},
+    kept,
 };
-use crate::{ErrorKind, StoreError, log};
+use crate::{ErrorKind, StoreError, buckets::PageBuckets, log};
 
 /// What is in the header of every store: "WWST".
 const APPLICATION: i64 = 0x5757_5354;
@@ -31,8 +32,13 @@ const TABLES: &str = "
         sum INTEGER
     ) STRICT;
     CREATE UNIQUE INDEX log_by_key ON log (key, revision);
-    CREATE TABLE head (revision INTEGER NOT NULL, compacted INTEGER NOT NULL, probes INTEGER NOT NULL) STRICT;
-    INSERT INTO head VALUES (1, 1, 0);
+    CREATE TABLE head (
+        revision INTEGER NOT NULL,
+        compacted INTEGER NOT NULL,
+        probes INTEGER NOT NULL,
+        digest BLOB
+    ) STRICT;
+    INSERT INTO head VALUES (1, 1, 0, NULL);
 ";
 
 /// What a file is.
@@ -65,6 +71,8 @@ pub(super) fn prepare(connection: &Connection, path: &Path, options: &SqliteOpti
         let transaction = begin(connection, options.busy_timeout)?;
         if check(&transaction, path)? == Content::Nothing {
             transaction.execute_batch(TABLES)?;
+            let digest = kept::bytes(&PageBuckets::of_none(), log::FIRST_HEAD);
+            transaction.execute("UPDATE head SET digest = ?1", [digest])?;
             transaction.pragma_update(None, "application_id", APPLICATION)?;
             transaction.pragma_update(None, "user_version", FORMAT)?;
             transaction.commit()?;
@@ -74,21 +82,27 @@ pub(super) fn prepare(connection: &Connection, path: &Path, options: &SqliteOpti
     let _ = connection.query_one("SELECT revision FROM head WHERE revision = 0", (), |_| Ok(())).and_then(|()| {
         connection.execute("UPDATE head SET revision = ?1, compacted = ?1 WHERE revision = 0", [log::FIRST_HEAD as i64])
     });
-    // Without it, rows get no checksums, as those of earlier releases.
-    if !has_sums(connection)? {
-        let _ = begin(connection, options.busy_timeout).and_then(|transaction| {
-            if !has_sums(&transaction)? {
-                transaction.execute_batch("ALTER TABLE log ADD COLUMN sum INTEGER")?;
-            }
-            Ok(transaction.commit()?)
-        });
+    // Without them there are no checksums and no digest, as in files of earlier releases.
+    for (table, column, sort) in [SUM, DIGEST] {
+        if !has_column(connection, table, column)? {
+            let _ = begin(connection, options.busy_timeout).and_then(|transaction| {
+                if !has_column(&transaction, table, column)? {
+                    transaction.execute_batch(&format!("ALTER TABLE {table} ADD COLUMN {column} {sort}"))?;
+                }
+                Ok(transaction.commit()?)
+            });
+        }
     }
     Ok(())
 }
 
-pub(super) fn has_sums(connection: &Connection) -> rusqlite::Result<bool> {
-    let sql = "SELECT count(*) FROM pragma_table_info('log') WHERE name = 'sum'";
-    connection.query_row(sql, [], |row| row.get::<_, i64>(0)).map(|count| count > 0)
+/// Columns that earlier releases do not have: their table, name and type.
+pub(super) const SUM: (&str, &str, &str) = ("log", "sum", "INTEGER");
+pub(super) const DIGEST: (&str, &str, &str) = ("head", "digest", "BLOB");
+
+pub(super) fn has_column(connection: &Connection, table: &str, column: &str) -> rusqlite::Result<bool> {
+    let sql = "SELECT count(*) FROM pragma_table_info(?1) WHERE name = ?2";
+    connection.query_row(sql, [table, column], |row| row.get::<_, i64>(0)).map(|count| count > 0)
 }
 
 /// Another process may just be creating it.

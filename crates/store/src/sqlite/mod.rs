@@ -14,6 +14,10 @@ mod facts;
 mod failure;
 mod file;
 mod format;
+mod found;
+#[cfg(feature = "fuzzing")]
+pub mod fuzzing;
+mod kept;
 mod mark;
 mod pages;
 mod private;

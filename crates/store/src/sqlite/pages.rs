@@ -13,7 +13,7 @@ use std::{
 use super::wal::Wal;
 
 /// The size of a page where a header does not contain one. All stores have this size.
-pub(super) const PAGE_BYTES: usize = 4096;
+pub(super) const DEFAULT_PAGE_SIZE: usize = 4096;
 
 /// Records of a store have at most this many columns.
 const MOST_COLUMNS: usize = 6;
@@ -317,7 +317,7 @@ fn page_bytes(file: &fs::File) -> usize {
     match (has_header, u16::from_be_bytes([header[16], header[17]])) {
         (true, 1) => 65536,
         (true, size) if size >= 512 && size.is_power_of_two() => usize::from(size),
-        _ => PAGE_BYTES,
+        _ => DEFAULT_PAGE_SIZE,
     }
 }
 

@@ -13,7 +13,7 @@ use crate::{
 };
 
 /// A page ends when its values have more than this, so that memory stays flat whatever is stored.
-const PAGE_BYTES: usize = 1 << 20;
+const LIST_BYTES: usize = 1 << 20;
 
 /// As much as a watch holds beside the next event.
 const PORTION_BYTES: usize = 64 << 10;
@@ -141,7 +141,7 @@ pub(super) fn page(
     let mut rows = statement.query(params![after, End::of(prefix), moment as i64])?;
     let (mut items, mut bytes, mut next) = (Vec::new(), 0, None);
     while let Some(row) = rows.next()? {
-        if items.len() == limit || bytes > PAGE_BYTES {
+        if items.len() == limit || bytes > LIST_BYTES {
             next = items.last().map(|(key, _)| log::continuation(moment, key));
             break;
         }

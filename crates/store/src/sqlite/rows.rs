@@ -1,10 +1,11 @@
 //! Rows of the log and entries of its index, as single pages of a damaged file contain them.
 
 use super::{
+    kept,
     pages::{Cell, Field, Kind, Page, Pages, fields},
     read::Head,
 };
-use crate::{Key, log::Action, sum};
+use crate::{Key, buckets::PageBuckets, log::Action, sum};
 
 /// A row of the log.
 #[derive(Clone, Debug)]
@@ -35,13 +36,13 @@ pub(super) enum Proof {
 }
 
 /// An entry of the index.
-pub(super) type Entry = (Key, u64);
+pub(super) type IndexEntry = (Key, u64);
 
 /// A cell of a page of the index.
 pub(super) struct IndexCell {
     pub(super) cell: Cell,
     /// None if it cannot be one.
-    pub(super) entry: Option<Entry>,
+    pub(super) entry: Option<IndexEntry>,
 }
 
 impl Row {
@@ -138,16 +139,27 @@ pub(super) fn index_cell(pages: &Pages, page: &Page, offset: usize, kind: Kind) 
     Some(IndexCell { cell, entry })
 }
 
-/// How far the log goes, if a page is that of the head.
-pub(super) fn head(pages: &Pages, page: &Page) -> Option<Head> {
+/// How far the log goes, and the digest of what is kept of it, if that is known; if a page is that of the head.
+pub(super) fn head(pages: &Pages, page: &Page) -> Option<(Head, Option<PageBuckets>)> {
     let offsets: Vec<usize> = page.cells().take(2).collect();
     let ([offset], Some(Kind::TableLeaf)) = (&*offsets, page.kind()) else { return None };
     let cell = page.row(*offset)?;
     let (payload, is_whole) = pages.payload(page, &cell);
     let fields = fields(&payload, is_whole)?;
-    let [Field::Integer(revision), Field::Integer(compacted), Field::Integer(_)] = *fields else { return None };
-    let head = Head { revision: u64::try_from(revision).ok()?, compacted: u64::try_from(compacted).ok()? };
-    (head.compacted <= head.revision).then_some(head)
+    let [Field::Integer(revision), Field::Integer(compacted), Field::Integer(_), digest @ ..] = &*fields else {
+        return None;
+    };
+    let head = Head { revision: u64::try_from(*revision).ok()?, compacted: u64::try_from(*compacted).ok()? };
+    let digest = match digest {
+        [Field::Blob(bytes)] => kept::stored(Some(bytes), head.compacted),
+        [] | [Field::Null | Field::Lost] => kept::Stored::Unknown,
+        _ => return None,
+    };
+    let digest = match digest {
+        kept::Stored::Known(digest) => Some(digest),
+        kept::Stored::Unknown | kept::Stored::Damaged => None,
+    };
+    (head.compacted <= head.revision).then_some((head, digest))
 }
 
 /// The root pages of the log, its index and its head.

@@ -10,6 +10,7 @@ use super::{
     facts::Facts,
     failure::{Doing, Problem},
     file::File,
+    kept,
     pages::Pages,
 };
 use crate::{
@@ -70,7 +71,9 @@ fn write(facts: &Facts, to: &Path) -> Result<Salvaged, StoreError> {
         }
         // After every revision that clients may know, so that they list again instead of going on where they were.
         let head = facts.last + if facts.head.is_some() { 1 } else { UNKNOWN_REVISIONS };
-        transaction.execute("UPDATE head SET revision = ?1, compacted = ?1", [head as i64])?;
+        let digest = kept::bytes(&kept::of_rows(&transaction, head)?, head);
+        let sql = "UPDATE head SET revision = ?1, compacted = ?1, digest = ?2";
+        transaction.execute(sql, params![head as i64, digest])?;
         transaction.commit()?;
         Ok(Salvaged { saved, lost, may_miss_others: !facts.has_all("", None) })
     };

@@ -7,12 +7,13 @@ use rusqlite::{Connection, OptionalExtension};
 
 use super::{
     failure::Problem,
+    kept,
     read::{self, Head},
 };
 use crate::sum;
 
 /// The first thing that is wrong with the structure of a file; none if it is sound.
-pub(super) fn find(connection: &Connection, has_sums: bool) -> Result<Option<String>, Problem> {
+pub(super) fn find(connection: &Connection, has_sums: bool, has_digest: bool) -> Result<Option<String>, Problem> {
     let transaction = connection.unchecked_transaction()?;
     let found: String = transaction.query_row("PRAGMA integrity_check(1)", [], |row| row.get(0))?;
     if found != "ok" {
@@ -40,6 +41,16 @@ pub(super) fn find(connection: &Connection, has_sums: bool) -> Result<Option<Str
     for sql in [compacted_removal, out_of_turn] {
         if let Some(row) = transaction.query_row(sql, [compacted], |row| row.get::<_, i64>(0)).optional()? {
             return Ok(Some(format!("revision {row} does not follow from the revision before it")));
+        }
+    }
+    if has_digest {
+        match kept::read(&transaction, compacted as u64)? {
+            kept::Stored::Unknown => {}
+            kept::Stored::Damaged => return Ok(Some("the digest of the head is damaged".to_owned())),
+            kept::Stored::Known(digest) if digest == kept::of_rows(&transaction, compacted as u64)? => {}
+            kept::Stored::Known(_) => {
+                return Ok(Some(format!("the rows up to revision {compacted} are not those that were kept")));
+            }
         }
     }
     if has_sums {

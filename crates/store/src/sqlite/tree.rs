@@ -10,7 +10,7 @@ use std::{
 
 use super::{
     pages::{Kind, Page, Pages},
-    rows::{Entry, IndexCell, Row, index_cells},
+    rows::{IndexCell, IndexEntry, Row, index_cells},
 };
 
 /// No B-tree is deeper.
@@ -97,8 +97,8 @@ pub(super) enum Position {
     End,
 }
 
-impl From<&Entry> for Position {
-    fn from((key, revision): &Entry) -> Self {
+impl From<&IndexEntry> for Position {
+    fn from((key, revision): &IndexEntry) -> Self {
         Self::At(key.as_str().into(), *revision)
     }
 }
@@ -108,6 +108,8 @@ impl From<&Entry> for Position {
 pub(super) struct Covered {
     /// The parts that are known, without a gap: from one position to another, in their order.
     parts: Vec<(Position, Position)>,
+    /// The same parts, by the leaf pages that they are known from.
+    leaves: Vec<(Position, Position, u32)>,
     /// The pages, and whether the entries of each can be relied on.
     pub(super) pages: HashMap<u32, bool>,
 }
@@ -115,9 +117,9 @@ pub(super) struct Covered {
 /// What refutes entries of the index.
 pub(super) struct Known<'k> {
     /// Whether an entry is known to be wrong.
-    pub(super) is_refuted: &'k dyn Fn(&Entry) -> bool,
+    pub(super) is_refuted: &'k dyn Fn(&IndexEntry) -> bool,
     /// Entries that the index must have.
-    pub(super) required: &'k BTreeSet<Entry>,
+    pub(super) required: &'k BTreeSet<IndexEntry>,
 }
 
 impl Covered {
@@ -131,16 +133,28 @@ impl Covered {
             known,
             (&mut Visited::new(), MOST_LEVELS),
         );
-        covered.parts.sort();
-        let mut merged: Vec<(Position, Position)> = Vec::new();
-        for (from, to) in std::mem::take(&mut covered.parts) {
-            match merged.last_mut() {
-                Some(last) if from <= last.1 => last.1 = last.1.clone().max(to),
-                _ => merged.push((from, to)),
+        covered.leaves.sort();
+        covered.merge();
+        covered
+    }
+
+    fn merge(&mut self) {
+        self.parts.clear();
+        for (from, to, _) in &self.leaves {
+            match self.parts.last_mut() {
+                Some(last) if *from <= last.1 => last.1 = last.1.clone().max(to.clone()),
+                _ => self.parts.push((from.clone(), to.clone())),
             }
         }
-        covered.parts = merged;
-        covered
+    }
+
+    /// Treats the leaf pages that cover some positions as unknown.
+    pub(super) fn drop_leaves_at(&mut self, positions: &[Position]) {
+        let has = |from: &Position, to: &Position| positions.iter().any(|at| from <= at && at <= to);
+        let leaves = self.leaves.iter().filter(|(from, to, _)| has(from, to));
+        let dropped: HashSet<u32> = leaves.map(|(.., page)| *page).collect();
+        self.leaves.retain(|(.., page)| !dropped.contains(page));
+        self.merge();
     }
 
     /// Whether everything between two positions is known.
@@ -186,7 +200,7 @@ impl Covered {
         if !is_accounted_for {
             return;
         }
-        let mut parts = Vec::new();
+        let mut parts: Vec<(Position, Position, u32)> = Vec::new();
         for between in positions.windows(2) {
             let [Some(from), Some(to)] = between else { continue };
             if requires(known.required, from, to) {
@@ -194,17 +208,20 @@ impl Covered {
                 self.pages.remove(&number);
                 return;
             }
-            parts.push((from.clone(), to.clone()));
+            match parts.last_mut() {
+                Some(last) if last.1 == *from => last.1 = to.clone(),
+                _ => parts.push((from.clone(), to.clone(), number)),
+            }
         }
         if !parts.is_empty() {
             self.pages.insert(number, true);
         }
-        self.parts.extend(parts);
+        self.leaves.extend(parts);
     }
 }
 
 /// Whether an entry must be between two positions.
-fn requires(required: &BTreeSet<Entry>, from: &Position, to: &Position) -> bool {
+fn requires(required: &BTreeSet<IndexEntry>, from: &Position, to: &Position) -> bool {
     let first = match from {
         Position::At(key, revision) => match crate::Key::new(key.clone()) {
             Ok(key) => Bound::Excluded((key, *revision)),
@@ -221,17 +238,17 @@ fn is_accounted_for(page: &Page, cells: &[Option<IndexCell>]) -> bool {
 }
 
 /// Which entries of a page may be believed: those that are not refuted, and are in order.
-pub(super) fn good_entries(cells: &[Option<IndexCell>], is_refuted: impl Fn(&Entry) -> bool) -> Vec<bool> {
-    let entries: Vec<Option<&Entry>> = cells
+pub(super) fn good_entries(cells: &[Option<IndexCell>], is_refuted: impl Fn(&IndexEntry) -> bool) -> Vec<bool> {
+    let entries: Vec<Option<&IndexEntry>> = cells
         .iter()
         .map(|cell| cell.as_ref().and_then(|cell| cell.entry.as_ref()).filter(|entry| !is_refuted(entry)))
         .collect();
-    let known: Vec<&Entry> = entries.iter().copied().flatten().collect();
+    let known: Vec<&IndexEntry> = entries.iter().copied().flatten().collect();
     if known.is_sorted_by(|one, next| one < next) {
         return entries.iter().map(Option::is_some).collect();
     }
     // Those without which no longest ascending sequence can be had.
-    let length = |entries: &[&Entry], is_before: fn(&Entry, &Entry) -> bool| {
+    let length = |entries: &[&IndexEntry], is_before: fn(&IndexEntry, &IndexEntry) -> bool| {
         let mut lengths: Vec<usize> = Vec::with_capacity(entries.len());
         for (at, entry) in entries.iter().enumerate() {
             let before = entries[..at].iter().zip(&lengths).filter(|(other, _)| is_before(other, entry));
@@ -240,7 +257,7 @@ pub(super) fn good_entries(cells: &[Option<IndexCell>], is_refuted: impl Fn(&Ent
         lengths
     };
     let upwards = length(&known, |one, other| one < other);
-    let reversed: Vec<&Entry> = known.iter().rev().copied().collect();
+    let reversed: Vec<&IndexEntry> = known.iter().rev().copied().collect();
     let mut downwards = length(&reversed, |one, other| one > other);
     downwards.reverse();
     let longest = upwards.iter().copied().max().unwrap_or_default();

@@ -7,7 +7,7 @@
 
 use std::{collections::HashMap, fs, io, io::Read, path::Path};
 
-use super::pages::{PAGE_BYTES, read_exact_at};
+use super::pages::{DEFAULT_PAGE_SIZE, read_exact_at};
 
 const HEADER_BYTES: usize = 32;
 const FRAME_HEADER_BYTES: usize = 24;
@@ -57,7 +57,7 @@ impl Wal {
         let is_big = if magic & !1 == MAGIC { magic & 1 == 1 } else { cfg!(target_endian = "big") };
         let stored = (number(24), number(28));
         let is_header_good = magic & !1 == MAGIC && sum((0, 0), &header[..24], is_big) == stored;
-        let page_bytes = if is_header_good { number(8) as usize } else { PAGE_BYTES };
+        let page_bytes = if is_header_good { number(8) as usize } else { DEFAULT_PAGE_SIZE };
         let mut salts = is_header_good.then(|| (number(16), number(20)));
         let mut frames = Vec::new();
         let (mut before, mut frame) = (stored, vec![0; FRAME_HEADER_BYTES + page_bytes]);

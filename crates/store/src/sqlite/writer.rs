@@ -225,7 +225,13 @@ impl Desk {
                 }
                 Work::Compact => {
                     let head = Head { revision: before.revision, compacted };
-                    compacted = compaction::compact(&self.connection, head, Age::Any, COMPACTED_AT_ONCE)?;
+                    compacted = compaction::compact(
+                        &self.connection,
+                        head,
+                        Age::Any,
+                        COMPACTED_AT_ONCE,
+                        self.file.has_digest(),
+                    )?;
                     Ok(compacted)
                 }
             });
@@ -233,7 +239,7 @@ impl Desk {
         if revision > before.revision {
             self.connection.prepare_cached("UPDATE head SET revision = ?1")?.execute([revision as i64])?;
             let head = Head { revision: before.revision, compacted };
-            compaction::compact(&self.connection, head, history, share)?;
+            compaction::compact(&self.connection, head, history, share, self.file.has_digest())?;
         }
         Ok((answers, revision))
     }
@@ -274,7 +280,7 @@ impl Desk {
             return Ok(false);
         }
         let (transaction, head) = self.begin()?;
-        let until = compaction::compact(&transaction, head, age, COMPACTED_AT_ONCE)?;
+        let until = compaction::compact(&transaction, head, age, COMPACTED_AT_ONCE, self.file.has_digest())?;
         transaction.commit()?;
         Ok(until > head.compacted)
     }

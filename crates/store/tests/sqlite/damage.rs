@@ -1,8 +1,8 @@
 //! Damaged files: the check in the background, and pages that lead to each other in circles.
 
-use std::{fs, time::Instant};
+use std::{fs, path::Path, time::Instant};
 
-use wheelwright_store::{ErrorKind, SqliteOptions, Store};
+use wheelwright_store::{ErrorKind, PageRequest, Prefix, Sqlite, SqliteOptions, Store, fuzzing};
 
 use crate::{PATIENCE, folder, key, kind, open, open_with};
 
@@ -88,6 +88,104 @@ async fn damage_of_a_file_in_use_is_found_by_a_check() {
     assert_eq!(store.get(&key("a/1")).await.unwrap().unwrap().value, b"a/1");
 }
 
+/// A file with the keys `a/000` to `a/199` at the revisions 2 to 201, of which `a/007` was deleted, and the log is compacted.
+async fn compacted(folder: &Path) -> rusqlite::Connection {
+    let store = open(folder);
+    let mut revisions = Vec::new();
+    for number in 0..200 {
+        revisions.push(store.create(&key(&format!("a/{number:03}")), vec![7; 100]).await.expect("a new key"));
+    }
+    store.delete(&key("a/007"), &revisions[7]).await.expect("a key");
+    store.compact().await.expect("a store");
+    assert!(store.find_damage().await.expect("a check").is_none());
+    rusqlite::Connection::open(folder.join("store")).expect("a file")
+}
+
+async fn found(store: &Sqlite) -> String {
+    let damage = store.find_damage().await.expect("a check").expect("damage");
+    std::error::Error::source(&damage).expect("a cause").to_string()
+}
+
+#[tokio::test]
+async fn rows_that_are_missing_or_back_since_a_compaction_are_found() {
+    const WHAT: &str = "the rows up to revision 202 are not those that were kept";
+    let others = async |store: &Sqlite, except: &[usize]| {
+        for number in (0..200).filter(|number| !except.contains(number)) {
+            let stored = store.get(&key(&format!("a/{number:03}"))).await.unwrap().unwrap();
+            assert_eq!((stored.revision.as_str(), stored.value), (&*(number + 2).to_string(), vec![7; 100]));
+        }
+    };
+    // SQLite finds nothing wrong with either of them.
+    let folder_of_missing = folder();
+    let file = compacted(folder_of_missing.path()).await;
+    file.execute_batch("PRAGMA secure_delete = ON; DELETE FROM log WHERE key = 'a/100'").unwrap();
+    drop(file);
+    let store = open(folder_of_missing.path());
+    assert_eq!(found(&store).await, WHAT);
+    assert_eq!(kind(store.get(&key("a/100")).await), Err(ErrorKind::Corrupt));
+    assert_eq!(store.get(&key("a/007")).await.unwrap(), None);
+    assert_eq!(kind(store.list(&Prefix::all(), PageRequest::default()).await), Err(ErrorKind::Corrupt));
+    others(&store, &[7, 100]).await;
+
+    let folder_of_back = folder();
+    let file = compacted(folder_of_back.path()).await;
+    file.execute("INSERT INTO log (revision, key, action, at, value) VALUES (9, 'a/007', 0, 0, x'07')", []).unwrap();
+    drop(file);
+    let store = open(folder_of_back.path());
+    assert_eq!(found(&store).await, WHAT);
+    assert_eq!(store.get(&key("a/007")).await.unwrap(), None);
+    let listed = store.list(&Prefix::all(), PageRequest::default()).await.unwrap();
+    assert_eq!(listed.items.len(), 199);
+    others(&store, &[7]).await;
+}
+
+#[tokio::test]
+async fn the_digest_of_a_file_that_an_earlier_release_wrote_is_computed_again() {
+    let folder = folder();
+    let file = compacted(folder.path()).await;
+    let digest = || {
+        let digest: Vec<u8> = file.query_row("SELECT digest FROM head", [], |row| row.get(0)).unwrap();
+        (u64::from_le_bytes(digest[..8].try_into().unwrap()), digest)
+    };
+    let right = digest();
+    assert_eq!(right.0, 202);
+    // It compacts without a digest.
+    let forgotten = "INSERT INTO log (revision, key, action, at, value) VALUES (203, 'a/000', 1, 0, x'07');
+                     DELETE FROM log WHERE revision = 2; UPDATE head SET revision = 203, compacted = 203";
+    file.execute_batch(forgotten).unwrap();
+    let store = open(folder.path());
+    assert!(store.find_damage().await.unwrap().is_none());
+    let of_earlier = digest();
+    assert_eq!(of_earlier.0, 203);
+    drop(store);
+    file.execute_batch("ALTER TABLE head DROP COLUMN digest").unwrap();
+    let options = SqliteOptions { check_at_open_bytes: 0, ..SqliteOptions::default() };
+    let store = open_with(folder.path(), options);
+    assert!(store.find_damage().await.unwrap().is_none());
+    assert_eq!(digest(), of_earlier);
+    // From then on, every compaction changes it.
+    let revision = store.get(&key("a/001")).await.unwrap().unwrap().revision;
+    store.delete(&key("a/001"), &revision).await.unwrap();
+    store.compact().await.unwrap();
+    assert!(digest().0 == 204 && digest().1 != of_earlier.1);
+    assert!(store.find_damage().await.unwrap().is_none());
+}
+
+#[tokio::test]
+async fn a_damaged_digest_is_found_and_not_used() {
+    let folder = folder();
+    let file = compacted(folder.path()).await;
+    let digest: Vec<u8> = file.query_row("SELECT digest FROM head", [], |row| row.get(0)).unwrap();
+    let mut damaged = digest.clone();
+    damaged[1000] ^= 4;
+    file.execute("UPDATE head SET digest = ?1", [damaged]).unwrap();
+    drop(file);
+    let store = open(folder.path());
+    assert_eq!(found(&store).await, "the digest of the head is damaged");
+    assert_eq!(store.list(&Prefix::all(), PageRequest::default()).await.unwrap().items.len(), 199);
+    assert_eq!(store.get(&key("a/007")).await.unwrap(), None);
+}
+
 #[tokio::test]
 async fn a_sound_large_file_stays_in_use() {
     let folder = folder();
@@ -169,4 +267,48 @@ async fn pages_that_lead_to_each_other_in_circles_are_read_once() {
         let value = store.get(&key("b/long")).await.unwrap().unwrap().value;
         assert!(value == vec![7; 1 << 20] || (number == 3 && value.is_empty()), "{number}: {} bytes", value.len());
     }
+}
+
+/// A number that looks random.
+fn random(seed: &mut u64) -> usize {
+    *seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+    (*seed >> 33) as usize
+}
+
+#[tokio::test]
+async fn any_bytes_in_pages_can_be_read() {
+    let folder = folder();
+    let path = folder.path().join("store");
+    drop(compacted(folder.path()).await);
+    let store = open(folder.path());
+    store.create(&key("b/long"), vec![7; 100_000]).await.unwrap();
+    drop(store);
+    let sound = fs::read(&path).unwrap();
+    assert_eq!(fuzzing::read_damaged(&path).unwrap(), 200);
+    let mut read = 0;
+    for seed in 0..200_u64 {
+        let (mut file, mut state) = (sound.clone(), seed);
+        for _ in 0..1 + random(&mut state) % 30 {
+            let page = random(&mut state) % (file.len() / PAGE) * PAGE;
+            // Numbers in the header of the page, where its cells are, and anything else.
+            let at = match random(&mut state) % 3 {
+                0 => page + random(&mut state) % 12,
+                1 => page + 8 + random(&mut state) % 80,
+                _ => page + random(&mut state) % PAGE,
+            };
+            file[at] = match random(&mut state) % 4 {
+                0 => 0xff,
+                1 => 0x80,
+                2 => 0,
+                _ => random(&mut state) as u8,
+            };
+        }
+        if seed % 10 == 0 {
+            file.truncate(random(&mut state) % file.len());
+        }
+        fs::write(&path, &file).unwrap();
+        read += fuzzing::read_damaged(&path).unwrap();
+    }
+    // Most of each file is sound.
+    assert!(read > 150 * 200, "{read}");
 }

@@ -43,7 +43,7 @@ enum Moved {
 
 /// The bytes of the file.
 #[derive(Clone, Copy, Default)]
-struct Pages {
+struct PageUse {
     used: u64,
     /// Where documents were deleted.
     free: u64,
@@ -166,7 +166,7 @@ impl Desk {
     /// deleted.
     fn check_room(&self, bytes: u64) -> Result<(), StoreError> {
         let path = &self.file.path;
-        let pages = self.pages().map_err(|error| Problem::from(error).told(path, Doing::Write))?;
+        let pages = self.page_use().map_err(|error| Problem::from(error).told(path, Doing::Write))?;
         if self.size_limit().is_some_and(|limit| pages.used + 2 * bytes + disk::kept_below(limit) > limit) {
             return Err(disk::at_limit(path));
         }
@@ -214,13 +214,13 @@ impl Desk {
                 .pragma_update_and_check(None, "max_page_count", pages.clamp(1, MOST_PAGES) as i64, |_| Ok(()));
     }
 
-    fn pages(&self) -> rusqlite::Result<Pages> {
+    fn page_use(&self) -> rusqlite::Result<PageUse> {
         let sql = "SELECT page_count * page_size, freelist_count * page_size
                    FROM pragma_page_count(), pragma_freelist_count(), pragma_page_size()";
         self.connection.query_one(sql, (), |row| {
             let (all, free) = (row.get::<_, i64>(0)? as u64, row.get::<_, i64>(1)? as u64);
             let length = std::fs::metadata(&self.file.path).map_or(all, |file| file.len());
-            Ok(Pages { used: all.saturating_sub(free), free, pending: all.saturating_sub(length) })
+            Ok(PageUse { used: all.saturating_sub(free), free, pending: all.saturating_sub(length) })
         })
     }
 
@@ -228,7 +228,7 @@ impl Desk {
     fn checkpoint_in_reserve(&self, how: Checkpoint, patience: Duration) {
         if self.checkpoint(how, patience) == Moved::NoRoom && self.file.reserve.give_up() {
             self.checkpoint(Checkpoint::Truncate, patience);
-            let pages = self.pages().unwrap_or_default();
+            let pages = self.page_use().unwrap_or_default();
             if self.file.reserve.is_used_up() {
                 self.file.reserve.leaves_room(pages.free, pages.pending, 0);
             }
