@@ -17,7 +17,7 @@ use super::{
     scan::{Index, Scan},
 };
 use crate::{
-    ErrorKind, Key, Page, PageRequest, Prefix, StoreError, Stored,
+    ErrorKind, Key, Page, PageRequest, Prefix, StoreError, Stored, Unreadable,
     log::{self, PAGE_LIMIT},
     sum,
 };
@@ -122,7 +122,10 @@ impl Damage {
             Newest::Row(revision, place) => (revision, place),
             Newest::Lost(revision) => return Ok(Some(unreadable(revision))),
             Newest::Removed(_) => return Ok(None),
-            Newest::Unknown => return Ok(Some(unreadable(0))),
+            Newest::Unknown => {
+                let value = Unreadable::Uncertain.marker().to_vec();
+                return Ok(Some(Stored { revision: log::revision(0), value }));
+            }
         };
         let sql =
             format!("{} WHERE ctid = '({page},{number})'::tid AND key = $1 AND revision = $2", shared.statements.row);
