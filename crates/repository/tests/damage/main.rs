@@ -45,6 +45,8 @@ use crate::{
 const DOCUMENTS: usize = 240;
 /// The bytes of the head before its digest, at least.
 const HEAD_BYTES: usize = 16;
+/// Seeds of damages that were once answered wrongly.
+const MENDED: [usize; 3] = [2016, 2204, 2228];
 const VERSIONS: [&str; 3] = ["v1", "v2", "v3"];
 
 /// A document as each version displays it, and its revision.
@@ -334,7 +336,7 @@ async fn no_damaged_sqlite_file_shows_an_altered_document_and_every_untouched_on
     let (count, first) = (number("WHEELWRIGHT_DAMAGED_STORES", 60), number("WHEELWRIGHT_DAMAGE_SEED", 0));
     let mut problems = Vec::new();
     let mut counts = BTreeMap::<Damage, [usize; 7]>::new();
-    for seed in first..first + count {
+    for seed in (first..first + count).chain(MENDED) {
         let mut random = Random::new(seed as u64 + 1);
         let damage = Damage::ALL[seed % Damage::ALL.len()];
         let path: PathBuf = base.folder.path().join(format!("{seed}.db"));

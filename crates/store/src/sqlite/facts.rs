@@ -133,8 +133,9 @@ impl Facts {
         }
         self.has_all_recent = self.head.is_some() && lost.is_empty();
         let is_index_whole = self.covered.has(&Position::Start, &Position::End);
-        if is_index_whole && !lost.is_empty() {
-            // The index has no entry of a lost revision, and so is not the one that was written last.
+        let newest_lost = lost.last().map_or(0, |range| *range.end());
+        if is_index_whole && newest_lost > self.head.map_or(table.last_removed, |head| head.compacted) {
+            // The index has no entry of a revision that was not removed, and so is not the one that was written last.
             self.covered = Covered::default();
         }
         let mut known = self.known(&mut claims, &found);
@@ -149,7 +150,6 @@ impl Facts {
                 false => self.covered.drop_leaves_at(&kept.contradicted),
             }
         }
-        let newest_lost = lost.last().map_or(0, |range| *range.end());
         self.find_newest(known, claims.suspects, newest_lost, is_stale);
     }
 

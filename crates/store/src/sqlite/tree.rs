@@ -10,7 +10,7 @@ use std::{
 
 use super::{
     pages::{Kind, Page, Pages},
-    rows::{IndexCell, IndexEntry, Row, index_cells},
+    rows::{IndexCell, IndexEntry, Proof, Row, index_cells},
 };
 
 /// No B-tree is deeper.
@@ -26,6 +26,9 @@ pub(super) struct Table {
     pub(super) leaves: HashMap<u32, (u64, u64)>,
     /// Revisions whose rows may be lost: after the first, up to the second.
     pub(super) holes: Vec<(u64, u64)>,
+    /// The last revision that is known to have been removed: a sound page has rows right before and after it. Only revisions up to
+    /// `compacted` are removed.
+    pub(super) last_removed: u64,
 }
 
 impl Table {
@@ -71,6 +74,9 @@ impl Table {
                 });
                 if !is_sound {
                     self.holes.push((after, until));
+                } else if let Some(rows) = rows {
+                    let last = rows.windows(2).filter_map(last_between).max();
+                    self.last_removed = self.last_removed.max(last.unwrap_or_default());
                 }
                 self.leaves.insert(number, (after, until));
             }
@@ -87,6 +93,13 @@ impl Table {
             None => !is_free && self.holes.iter().any(is_within),
         }
     }
+}
+
+/// The last revision between two rows that follow each other in a page, if there is one and checksums prove both.
+fn last_between(rows: &[(Row, Range<usize>)]) -> Option<u64> {
+    let [(row, _), (next, _)] = rows else { return None };
+    let is_proven = row.proof.min(next.proof) >= Proof::Place;
+    (is_proven && row.revision + 1 < next.revision).then(|| next.revision - 1)
 }
 
 /// A place in the index.
