@@ -98,6 +98,23 @@ impl Collection {
         Ok(Reread::Document(Box::new(self.shown(name, stored, view, &answers)?)))
     }
 
+    /// Whether the record of a document was long when it was last read or written, so that reading it is much work.
+    ///
+    /// # Errors
+    /// The name is too long.
+    pub fn is_long(&self, name: &Name) -> Result<bool, RepositoryError> {
+        Ok(self.repository.is_long(&self.kind.key(name)?))
+    }
+
+    /// Whether a document still has a revision, without reading its record. False for documents of which other systems own
+    /// fields: they are never the same for sure.
+    ///
+    /// # Errors
+    /// The store fails, or the name is too long.
+    pub async fn has_revision(&self, name: &Name, revision: &Revision) -> Result<bool, RepositoryError> {
+        Ok(self.kind.is_ours() && self.store().has_revision(&self.kind.key(name)?, revision).await?)
+    }
+
     /// The bytes of a record as they are stored, whatever they are; none if there is none. For looking at what cannot be
     /// opened: everybody else reads documents.
     ///
@@ -197,6 +214,7 @@ impl Collection {
             true => Revision::new(""),
             false => self.store().create(&key, sealed.bytes.clone()).await?,
         };
+        self.repository.has_written(&key, sealed.bytes.len());
         self.written(name, sealed, revision, &write, &answers).await
     }
 
@@ -446,10 +464,12 @@ impl Collection {
         // A scheduler may give up here, but not after the write.
         self.repository.step(sealed.bytes.len()).await;
         let (store, bytes) = (self.store(), sealed.bytes.clone());
-        Ok(match sealed.advances_deletion {
+        let revision = match sealed.advances_deletion {
             true => store.replace_to_delete(key, expected, bytes).await?,
             false => store.replace(key, expected, bytes).await?,
-        })
+        };
+        self.repository.has_written(key, sealed.bytes.len());
+        Ok(revision)
     }
 
     async fn written(

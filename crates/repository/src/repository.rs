@@ -119,6 +119,16 @@ impl Repository {
         Ok(stored)
     }
 
+    /// Whether the record of a key was long when it was last read or written.
+    pub(crate) fn is_long(&self, key: &Key) -> bool {
+        self.shared.long_records.length(key) > 0
+    }
+
+    /// Keeps the length of a record that was written.
+    pub(crate) fn has_written(&self, key: &Key, bytes: usize) {
+        self.shared.long_records.keep(key, bytes);
+    }
+
     /// What happened with each external source so far.
     pub fn source_counts(&self) -> impl Iterator<Item = (&str, SourceCounts)> {
         self.sources.counts()

@@ -51,12 +51,11 @@ impl DocumentWatch {
         loop {
             let name = self.read_pending().await?;
             let Some((event, _)) = &self.pending else { continue };
-            let (Change::Created(value) | Change::Replaced(value) | Change::Deleted(value)) = &event.change;
             let answers = match event.change {
                 Change::Deleted(_) => Vec::new(),
                 Change::Created(_) | Change::Replaced(_) => self.collection.answers(&name).await?,
             };
-            self.collection.repository().step(value.len()).await;
+            self.collection.repository().step(event.change.value().len()).await;
             let Some((event, before)) = self.pending.take() else { continue };
             let (change, value) = match &event.change {
                 Change::Created(value) => (DocumentChange::Created, value),
@@ -75,27 +74,34 @@ impl DocumentWatch {
         }
     }
 
-    /// Waits for the next change, and returns the length of its record: how much memory [`next`](Self::next) takes is known
-    /// before it is called. May be dropped before it is done without losing a change.
+    /// Waits for the next change, and returns the length of its record, which is not read yet if it is long: how much memory
+    /// [`next`](Self::next) takes is known before it is called. May be dropped before it is done without losing a change.
     ///
     /// # Errors
     /// The store fails, as for [`next`](Self::next).
     pub async fn peek(&mut self) -> Result<usize, RepositoryError> {
-        self.read_pending().await?;
-        Ok(self.pending.as_ref().map_or(0, |(event, _)| {
-            let (Change::Created(value) | Change::Replaced(value) | Change::Deleted(value)) = &event.change;
-            value.len()
-        }))
+        if let Some((event, _)) = &self.pending {
+            return Ok(event.change.value().len());
+        }
+        loop {
+            let upcoming = self.watch.peek().await?;
+            // A key without a valid name does not belong to this kind.
+            if self.collection.kind().name(&upcoming.key).is_some() {
+                return Ok(upcoming.bytes);
+            }
+            self.watch.next().await?;
+        }
     }
 
     /// Reads the next change, unless it is pending, and returns the name of its document.
     async fn read_pending(&mut self) -> Result<Name, RepositoryError> {
         loop {
             if self.pending.is_none() {
+                let bytes = self.peek().await?;
+                self.collection.repository().step(bytes).await;
                 let before = self.watch.cursor();
                 self.pending = Some((self.watch.next().await?, before));
             }
-            // A key without a valid name does not belong to this kind.
             match self.pending.as_ref().and_then(|(event, _)| self.collection.kind().name(&event.key)) {
                 Some(name) => break Ok(name),
                 None => self.pending = None,

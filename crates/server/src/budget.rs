@@ -89,8 +89,8 @@ pub(crate) struct CallerMemory {
     processing: AtomicUsize,
     connections: AtomicUsize,
     freed: Freed,
-    /// The turn of the first request that waits to be processed.
-    turn: tokio::sync::Mutex<()>,
+    /// For each purpose, the turn of the first that waits for memory: the others are not woken when some is released.
+    turns: [tokio::sync::Mutex<()>; Purpose::ALL.len()],
 }
 
 /// Why there is no memory.

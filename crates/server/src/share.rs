@@ -2,12 +2,16 @@
 
 use std::{
     collections::HashMap,
+    hash::{BuildHasher, RandomState},
     net::{IpAddr, Ipv6Addr},
     sync::{
         Arc, Mutex, PoisonError, Weak,
-        atomic::{AtomicUsize, Ordering},
+        atomic::{AtomicU64, AtomicUsize, Ordering},
     },
 };
+
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, SemaphorePermit};
+use wheelwright_repository::Name;
 
 use crate::budget::CallerMemory;
 
@@ -18,6 +22,40 @@ pub(crate) struct Shares {
     bodies: AtomicUsize,
     watches: AtomicUsize,
     pub(crate) memory: CallerMemory,
+    pub(crate) long_reads: LongReads,
+    reads: Turns<FREE_READS>,
+    turns: Turns<2>,
+    /// When the last request began while the workers were late, in milliseconds since some moment.
+    pub(crate) last_request: AtomicU64,
+}
+
+/// The reads of a caller, or the watches, that may be under way before others wait for a turn: many that wait for the store
+/// at once would hold up those of other callers there.
+const FREE_READS: usize = 16;
+
+/// Turns that so many requests of a caller have at a time.
+#[derive(Debug)]
+struct Turns<const COUNT: usize>(Arc<Semaphore>);
+
+impl<const COUNT: usize> Default for Turns<COUNT> {
+    fn default() -> Self {
+        Self(Arc::new(Semaphore::new(COUNT)))
+    }
+}
+
+/// Turns of a caller in reading long records: of two requests for one record, the second waits for the first.
+#[derive(Debug, Default)]
+pub(crate) struct LongReads {
+    hasher: RandomState,
+    turns: [tokio::sync::Mutex<()>; 4],
+}
+
+impl LongReads {
+    /// The turn for a document, and for others that happen to share it.
+    pub(crate) async fn turn(&self, name: &Name) -> tokio::sync::MutexGuard<'_, ()> {
+        let number = self.hasher.hash_one(name.as_str()) as usize % self.turns.len();
+        self.turns[number].lock().await
+    }
 }
 
 /// What there are places for.
@@ -46,6 +84,21 @@ impl Shares {
     /// Whether the caller has more than a sixteenth of all places: then the last quarter is for others.
     pub(crate) fn has_many(&self, place: Place, all: usize) -> bool {
         self.count(place).load(Ordering::Relaxed) > all / 16
+    }
+
+    /// Whether the caller has so many reads, or watches, that others wait for a [turn](Self::read_turn).
+    pub(crate) fn has_many_reads(&self, place: Place) -> bool {
+        self.count(place).load(Ordering::Relaxed) > FREE_READS
+    }
+
+    /// Waits for a turn to read or to begin a watch.
+    pub(crate) async fn read_turn(&self) -> Option<OwnedSemaphorePermit> {
+        self.reads.0.clone().acquire_owned().await.ok()
+    }
+
+    /// Waits for a turn in being worked on.
+    pub(crate) async fn turn(&self) -> Option<SemaphorePermit<'_>> {
+        self.turns.0.acquire().await.ok()
     }
 
     fn count(&self, place: Place) -> &AtomicUsize {

@@ -10,6 +10,8 @@ use std::{
 use bytes::Bytes;
 use wheelwright_repository::{Collection, Cursor, Mark, Name, RepositoryError, Reread, Revision, View};
 
+use crate::share::Shares;
+
 /// What was shown before, up to so many bytes; what nobody asks for goes first.
 #[derive(Debug)]
 pub(crate) struct Shelf {
@@ -41,6 +43,8 @@ struct Place {
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 enum Spot {
     Object(usize, Name),
+    /// The revision of an object whose document was not wanted.
+    Revision(usize, Name),
     /// A page of the list of what is somewhere, or everywhere, after an object, or from the beginning.
     Page(usize, Option<Name>, Option<Name>),
 }
@@ -49,6 +53,7 @@ enum Spot {
 enum Item {
     /// With where the mark of the store was before it was read.
     Object(ShownObject, Option<Mark>),
+    Revision(Revision, Option<Mark>),
     Page(ShownPage),
 }
 
@@ -57,6 +62,14 @@ enum Item {
 pub(crate) struct ShownObject {
     pub(crate) revision: Revision,
     pub(crate) json: Bytes,
+}
+
+/// An object of which only the revision is wanted.
+#[derive(Clone, Debug)]
+pub(crate) struct SeenObject {
+    pub(crate) revision: Revision,
+    /// The object itself, if it is there.
+    pub(crate) json: Option<Bytes>,
 }
 
 /// A page of a list as a version shows it.
@@ -84,33 +97,92 @@ impl Shelf {
     pub(crate) async fn object(
         &self,
         section: usize,
-        collection: &Collection,
-        name: &Name,
-        view: View<'_>,
+        object: (&Collection, &Name, View<'_>),
+        caller: &Shares,
     ) -> Result<Option<ShownObject>, RepositoryError> {
-        let spot = Spot::Object(section, name.clone());
-        let (known, known_at) = match self.find(&spot) {
-            Some(Item::Object(object, mark)) => (Some(object), mark),
-            _ => (None, None),
+        let shown = self.look(Spot::Object(section, object.1.clone()), object, caller).await?;
+        Ok(shown.and_then(|SeenObject { revision, json }| Some(ShownObject { revision, json: json? })))
+    }
+
+    /// The revision of an object, if a version can show it; none if there is no object. Unlike objects, which can be long,
+    /// revisions of many objects are kept, so that they are hardly ever read for this.
+    pub(crate) async fn revision(
+        &self,
+        section: usize,
+        object: (&Collection, &Name, View<'_>),
+        caller: &Shares,
+    ) -> Result<Option<SeenObject>, RepositoryError> {
+        self.look(Spot::Revision(section, object.1.clone()), object, caller).await
+    }
+
+    /// What is at a spot, if it is what the store has, or else what is read of it now.
+    async fn look(
+        &self,
+        spot: Spot,
+        (collection, name, view): (&Collection, &Name, View<'_>),
+        caller: &Shares,
+    ) -> Result<Option<SeenObject>, RepositoryError> {
+        let mut turn = None;
+        let (known, mark) = loop {
+            let known = self.seen(&spot);
+            // Looked at before it is read, so that what is written meanwhile has moved it.
+            let mark = collection.repository().mark();
+            let known = match known {
+                Some((seen, at)) if mark.is_some() && mark == at => return Ok(Some(seen)),
+                known => known.map(|(seen, _)| seen),
+            };
+            if !collection.is_long(name)? {
+                break (known, mark);
+            }
+            if let Some(seen) = &known
+                && collection.has_revision(name, &seen.revision).await?
+            {
+                self.keep(spot, seen, mark);
+                return Ok(known);
+            }
+            if turn.is_some() {
+                break (known, mark);
+            }
+            // Of requests of a caller for the same long record, one reads it, and the others find it here.
+            turn = Some(caller.long_reads.turn(name).await);
         };
-        // Looked at before it is read, so that what is written meanwhile has moved it.
-        let mark = collection.repository().mark();
-        if mark.is_some() && mark == known_at {
-            return Ok(known);
-        }
         let reread = collection.get_unless(name, view, known.as_ref().map(|known| &known.revision)).await?;
-        let object = match reread {
+        let seen = match reread {
             Reread::Missing => return Ok(None),
             Reread::Same if mark.is_none() => return Ok(known),
             Reread::Same => known,
-            Reread::Document(document) => Some(ShownObject { revision: document.revision, json: exact(document.json) }),
+            Reread::Document(document) => {
+                Some(SeenObject { revision: document.revision, json: Some(exact(document.json)) })
+            }
         };
-        if let Some(object) = &object
+        if let Some(seen) = &seen
             && collection.kind().is_ours()
         {
-            self.put(spot, Item::Object(object.clone(), mark));
+            self.keep(spot, seen, mark);
         }
-        Ok(object)
+        Ok(seen)
+    }
+
+    /// What was seen at a spot of an object, or of a revision, which an object has as well.
+    fn seen(&self, spot: &Spot) -> Option<(SeenObject, Option<Mark>)> {
+        match (self.find(spot), spot) {
+            (Some(Item::Object(ShownObject { revision, json }, mark)), _) => {
+                Some((SeenObject { revision, json: Some(json) }, mark))
+            }
+            (Some(Item::Revision(revision, mark)), _) => Some((SeenObject { revision, json: None }, mark)),
+            (_, Spot::Revision(section, name)) => self.seen(&Spot::Object(*section, name.clone())),
+            _ => None,
+        }
+    }
+
+    fn keep(&self, spot: Spot, seen: &SeenObject, mark: Option<Mark>) {
+        let revision = seen.revision.clone();
+        match (&spot, &seen.json) {
+            (Spot::Object(..), Some(json)) => {
+                self.put(spot, Item::Object(ShownObject { revision, json: json.clone() }, mark));
+            }
+            _ => self.put(spot, Item::Revision(revision, mark)),
+        }
     }
 
     /// A page of a list of a moment that has come, if it was shown and is the same then.
@@ -214,11 +286,12 @@ fn size(spot: &Spot, item: &Item) -> usize {
     const AROUND: usize = 450;
     let length = |name: &Name| name.as_str().len();
     let of_spot = match spot {
-        Spot::Object(_, name) => length(name),
+        Spot::Object(_, name) | Spot::Revision(_, name) => length(name),
         Spot::Page(_, scope, after) => scope.iter().chain(after).map(length).sum(),
     };
     let of_item = match item {
         Item::Object(object, _) => object.json.len(),
+        Item::Revision(..) => 0,
         Item::Page(page) => page.json.len() + page.last.as_ref().map_or(0, length),
     };
     // It is known by its spot and by when it was asked for.
@@ -345,7 +418,8 @@ mod tests {
         let (store, orders) = created("one").await;
         let shelf = Shelf::new(100_000);
         let label = async || {
-            let shown = shelf.object(1, &orders, &name, View::Version("v1")).await.unwrap().unwrap();
+            let shown =
+                shelf.object(1, (&orders, &name, View::Version("v1")), &Shares::default()).await.unwrap().unwrap();
             let shown: serde_json::Value = serde_json::from_slice(&shown.json).unwrap();
             shown["metadata"]["labels"]["l"].as_str().unwrap().to_owned()
         };

@@ -5,6 +5,7 @@
 //! follows it run there, up to the next point where the task waits. Tasks that are dropped or time out leave the queue at
 //! once.
 
+mod lateness;
 mod queue;
 mod task;
 
@@ -24,11 +25,17 @@ use std::{
 };
 
 use prometheus_client::metrics::gauge::Gauge;
-use tokio::{runtime::Handle, task::JoinHandle};
+use tokio::{runtime::Handle, sync::OwnedSemaphorePermit, task::JoinHandle};
 use wheelwright_repository::{LIGHT_BYTES, Scheduler};
 
-use self::queue::{Place, Queue};
-pub(crate) use self::task::Task;
+use self::{
+    lateness::Lateness,
+    queue::{Place, Queue},
+};
+pub(crate) use self::{
+    lateness::{in_turn, wait_in_turns},
+    task::Task,
+};
 use crate::{budget, share::Shares};
 
 /// How long a task may go on from one step to the next while others wait.
@@ -67,6 +74,8 @@ struct Current {
     client: Client,
     /// The caller that it works for, if that is not the client's.
     caller: Mutex<Option<Arc<Shares>>>,
+    /// The turn of its caller that the task has, until it is queued.
+    turn: Mutex<Option<OwnedSemaphorePermit>>,
     /// The bytes of the step that the task has stopped at; 0 if it has not.
     at_step: AtomicUsize,
     standing: Mutex<Standing>,
@@ -103,6 +112,7 @@ struct Pool {
     changed: Condvar,
     most_threads: usize,
     is_started: AtomicBool,
+    lateness: Lateness,
 }
 
 /// Runs the steps of a repository in the pool of the current task.
@@ -132,6 +142,12 @@ pub(crate) fn set_caller(caller: &Arc<Shares>) {
         let is_other = !Arc::ptr_eq(&current.client.caller, caller);
         *locked(&current.caller) = is_other.then(|| caller.clone());
     });
+}
+
+/// Gives the current task a turn of its caller. It is over when the task ends or is queued for a long step: there, callers take
+/// turns anyway.
+pub(crate) fn set_turn(turn: OwnedSemaphorePermit) {
+    let _ = CURRENT.try_with(|current| *locked(&current.turn) = Some(turn));
 }
 
 /// Spawns a task for the caller of the current one.
@@ -168,7 +184,8 @@ impl WorkPool {
     pub(crate) fn new(capacity: Capacity, queued: Gauge) -> Self {
         let queue = Mutex::new(Queue::new(capacity.bytes, queued));
         let (changed, is_started) = (Condvar::new(), AtomicBool::new(false));
-        Self(Arc::new(Pool { queue, changed, most_threads: capacity.threads, is_started }))
+        let lateness = Lateness::default();
+        Self(Arc::new(Pool { queue, changed, most_threads: capacity.threads, is_started, lateness }))
     }
 
     pub(crate) fn client(&self, caller: &Arc<Shares>) -> Client {
@@ -214,6 +231,7 @@ impl Pool {
         let mut standing = locked(&current.standing);
         let Standing::Outside = *standing else { return };
         let caller = Arc::as_ptr(&current.caller()).addr();
+        drop(locked(&current.turn).take());
         *standing = Standing::Queued(locked(&self.queue).push(caller, job, bytes));
         self.changed.notify_one();
         if !self.is_started.swap(true, Ordering::Relaxed) {

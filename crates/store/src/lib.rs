@@ -46,7 +46,9 @@ pub use postgres::{Postgres, PostgresOptions};
 pub use sqlite::fuzzing;
 #[cfg(feature = "sqlite")]
 pub use sqlite::{Salvaged, Sqlite, SqliteOptions};
-pub use store::{Answer, Change, DiskSpace, Event, Guarantees, Health, Order, Page, PageRequest, Store, Stored, Watch};
+pub use store::{
+    Answer, Change, DiskSpace, Event, Guarantees, Health, Order, Page, PageRequest, Store, Stored, Upcoming, Watch,
+};
 pub use token::{Continuation, Cursor, Mark, Revision};
 pub use unreadable::Unreadable;
 

@@ -11,7 +11,7 @@ use tokio::sync::watch;
 
 use crate::{
     Answer, Continuation, Cursor, Event, Guarantees, Health, Key, KeyRange, Mark, Page, PageRequest, Prefix, Revision,
-    Store, StoreError, Stored, Watch,
+    Store, StoreError, Stored, Upcoming, Watch,
     log::{self, Action, Newest, PAGE_LIMIT, Write},
 };
 
@@ -237,6 +237,15 @@ impl MemoryWatch {
 }
 
 impl Watch for MemoryWatch {
+    fn peek(&mut self) -> Answer<'_, Upcoming> {
+        Box::pin(async move {
+            let event = self.next().await?;
+            // It is returned again.
+            self.told -= 1;
+            Ok(event.outline())
+        })
+    }
+
     fn next(&mut self) -> Answer<'_, Event> {
         Box::pin(async move {
             loop {

@@ -22,6 +22,12 @@ pub trait Store: fmt::Debug + Send + Sync {
         self.get(key)
     }
 
+    /// Whether the value of a key still has a revision. A store that keeps revisions beside values answers without reading the
+    /// value, which may be long.
+    fn has_revision<'a>(&'a self, key: &'a Key, revision: &'a Revision) -> Answer<'a, bool> {
+        Box::pin(async move { Ok(self.get(key).await?.is_some_and(|stored| stored.revision == *revision)) })
+    }
+
     /// The values of all keys with a prefix, in the order of the keys' bytes, page by page. All pages of one list show one
     /// moment, if the store [can do that](Guarantees::consistent_lists).
     ///
@@ -141,6 +147,10 @@ pub trait Store: fmt::Debug + Send + Sync {
 
 /// What happens to the keys with a prefix.
 pub trait Watch: fmt::Debug + Send {
+    /// Waits for the next change, which [`next`](Self::next) then returns, without reading its value if that is long. May be
+    /// dropped before it is done.
+    fn peek(&mut self) -> Answer<'_, Upcoming>;
+
     /// The next change, as soon as there is one. May be dropped before it is done without losing one.
     ///
     /// After an error, a new watch from [`cursor`](Self::cursor) goes on where this one ended.
@@ -193,6 +203,17 @@ pub struct Event {
     pub cursor: Cursor,
 }
 
+/// The next change of a watch, without its value.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Upcoming {
+    /// The key.
+    pub key: Key,
+    /// The revision of the change.
+    pub revision: Revision,
+    /// The length of the value that the change contains.
+    pub bytes: usize,
+}
+
 /// What happened to a key.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Change {
@@ -241,6 +262,21 @@ pub enum Order {
     Total,
     /// The changes of one key are in order; different keys may be told in any.
     PerKey,
+}
+
+impl Event {
+    /// The change without its value.
+    pub fn outline(&self) -> Upcoming {
+        Upcoming { key: self.key.clone(), revision: self.revision.clone(), bytes: self.change.value().len() }
+    }
+}
+
+impl Change {
+    /// The value that the key has, or had last.
+    pub fn value(&self) -> &[u8] {
+        let (Self::Created(value) | Self::Replaced(value) | Self::Deleted(value)) = self;
+        value
+    }
 }
 
 impl Guarantees {

@@ -110,7 +110,7 @@ impl Arm {
                     write::check_unread_body(request)?;
                     Box::pin(delete::delete(resource, version, head, &self.kinds)).await
                 }
-                _ => read::get(resource, version, head, &self.shelf).await,
+                _ => read::get(resource, version, request, &self.shelf).await,
             },
             Target::InSubscription(kind, subscription) => {
                 let scope = read::ListScope::Subscription(subscription);

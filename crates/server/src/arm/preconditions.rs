@@ -31,6 +31,11 @@ impl Preconditions {
         self.matches.is_some() || self.none_matches.is_some()
     }
 
+    /// Whether a reader has read the resource before.
+    pub(crate) fn has_known(&self) -> bool {
+        self.none_matches.is_some()
+    }
+
     /// Whether a reader has what there is already.
     pub(crate) fn is_known(&self, revision: &Revision) -> bool {
         self.none_matches.as_ref().is_some_and(|tags| tags.include(Some(revision)))

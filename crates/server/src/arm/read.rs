@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use http::{StatusCode, header};
+use http::{Method, StatusCode, header};
 use percent_encoding::{AsciiSet, CONTROLS, utf8_percent_encode};
 use wheelwright_document::{Value, encode};
 use wheelwright_repository::{ArmVersion, Document, Name, View};
@@ -40,17 +40,34 @@ const QUERY: &AsciiSet =
 pub(crate) async fn get(
     resource: &Resource<'_>,
     version: &ArmVersion,
-    head: &Head,
+    Request { head, allowance, .. }: &Request,
     shelf: &Shelf,
 ) -> Result<Answer, ArmError> {
     let name = resource.place.name(resource.kind)?;
     let preconditions = Preconditions::of(head)?;
     let view = View::Version(version.name.as_str());
-    let found = match resource.kind.objects {
-        None => shelf.object(section(version), &resource.kind.collection, &name, view).await?,
+    let (section, collection, caller) = (section(version), &resource.kind.collection, &*allowance.shares);
+    let is_head = head.method == Method::HEAD;
+    let mut found = None;
+    if resource.kind.objects.is_none() && (is_head || preconditions.has_known()) {
+        // Most of those who know a revision know the right one.
+        let seen =
+            shelf.revision(section, (collection, &name, view), caller).await?.ok_or_else(|| missing(resource))?;
+        preconditions.check_read(&seen.revision)?;
+        if preconditions.is_known(&seen.revision) {
+            return Ok(Answer::empty(StatusCode::NOT_MODIFIED).with(header::ETAG, etag(&seen.revision)));
+        }
+        if is_head {
+            return Ok(Answer::json(StatusCode::OK, Vec::new()).with(header::ETAG, etag(&seen.revision)));
+        }
+        found = seen.json.map(|json| ShownObject { revision: seen.revision, json });
+    }
+    let found = match (found, &resource.kind.objects) {
+        (Some(found), _) => Some(found),
+        (None, None) => shelf.object(section, (collection, &name, view), caller).await?,
         // What is kept of an object would not say all that a resource says.
-        Some(_) => {
-            let document = Box::pin(resource.kind.collection.get(&name, view)).await?;
+        (None, Some(_)) => {
+            let document = Box::pin(collection.get(&name, view)).await?;
             let document = document.map(|document| resource.kind.told(document)).transpose()?;
             document.map(|Document { revision, json, .. }| ShownObject { revision, json: json.into() })
         }

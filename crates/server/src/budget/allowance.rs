@@ -40,7 +40,8 @@ impl Allowance {
         self.try_take(&self.budget.watches, Purpose::Watches, bytes)
     }
 
-    /// Charges bytes that clients may be slow to take, as soon as they are free, or says after some time why they are not.
+    /// Charges bytes that clients may be slow to take, as soon as they are free, or says after some time why they are not: first
+    /// come, first served among the uses of a caller for one purpose.
     /// More than a quarter of all is charged as a quarter: it would hardly ever be free.
     pub(crate) async fn hold_within(
         &self,
@@ -50,11 +51,16 @@ impl Allowance {
     ) -> Result<Charge, Exceeded> {
         let part = &self.budget.held;
         let bytes = bytes.min(part.most / 4);
-        match self.try_take(part, purpose, bytes) {
-            Err(exceeded) if patience.is_zero() => Err(exceeded),
-            Err(exceeded) => timeout(patience, self.take(part, purpose, bytes)).await.map_err(|_| exceeded),
-            charge => charge,
+        let in_turn = async {
+            let _turn = self.shares.memory.turns[purpose as usize].lock().await;
+            self.take(part, purpose, bytes).await
+        };
+        if !patience.is_zero()
+            && let Ok(charge) = timeout(patience, in_turn).await
+        {
+            return Ok(charge);
         }
+        self.try_take(part, purpose, bytes)
     }
 
     /// Charges a connection or a request of HTTP/2; none if there is no memory for it.
@@ -88,7 +94,7 @@ impl Allowance {
     /// caller, and among the first requests of all callers.
     pub(crate) async fn process(&self, bytes: usize) -> Charge {
         let part = &self.budget.processing;
-        let _own_turn = self.shares.memory.turn.lock().await;
+        let _own_turn = self.shares.memory.turns[Purpose::Processing as usize].lock().await;
         // A caller that has to wait for itself does not hold up others.
         self.once(part, || part.has_room_of_own(&self.shares, bytes).then_some(())).await;
         let _turn = self.budget.turn.lock().await;

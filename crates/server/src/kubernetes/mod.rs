@@ -199,9 +199,17 @@ impl Target {
         };
         let resource = &*self.resource;
         let name = self.object_name(self.name())?;
-        let found = resource.shelf.object(section(resource), &resource.collection, &name, self.view()).await;
-        let found = found.map_err(|error| refused::About::new(resource, self.name()).status(error))?;
-        let found = found.ok_or_else(|| Status::not_found(resource, self.name()))?;
+        let object = (&resource.collection, &name, self.view());
+        let (shelf, caller) = (&resource.shelf, &*request.allowance.shares);
+        let failed = |error| refused::About::new(resource, self.name()).status(error);
+        let not_found = || Status::not_found(resource, self.name());
+        if request.head.method == Method::HEAD {
+            let seen = shelf.revision(section(resource), object, caller).await;
+            seen.map_err(failed)?.ok_or_else(not_found)?;
+            return Ok(Answer::json(StatusCode::OK, Vec::new()));
+        }
+        let found = shelf.object(section(resource), object, caller).await;
+        let found = found.map_err(failed)?.ok_or_else(not_found)?;
         Ok(Answer::json(StatusCode::OK, found.json))
     }
 

@@ -1,6 +1,6 @@
 //! Watches: what is there, then what happens to it, until the time is up or nobody listens any more.
 
-use std::{sync::Arc, time::Duration};
+use std::{pin::pin, sync::Arc, time::Duration};
 
 use http::StatusCode;
 use tokio::time::{Instant, MissedTickBehavior, interval_at, sleep_until, timeout};
@@ -23,6 +23,7 @@ use crate::{
     budget::{Charge, Purpose},
     pieces::{PieceSender, SendError, pieces},
     request::Request,
+    share::Shares,
     work,
 };
 
@@ -92,8 +93,18 @@ impl Target {
         // What happens up to a moment that is yet to come is not told.
         let silent_until = wanted.filter(|_| is_ahead);
         let (target, sender) = (self.clone(), Arc::new(sender));
-        let watching =
-            Watching { target, options, shape, has_told: false, sender, room: None, silent_until, _charge: charge };
+        let shares = request.allowance.shares.clone();
+        let watching = Watching {
+            target,
+            options,
+            shape,
+            has_told: false,
+            sender,
+            room: None,
+            silent_until,
+            shares,
+            _charge: charge,
+        };
         work::spawn(watching.run(begin, Instant::now() + seconds));
         Ok(Answer { body: AnswerBody::Pieces(pieces), ..Answer::json(StatusCode::OK, Vec::new()) })
     }
@@ -122,6 +133,7 @@ struct Watching {
     /// Memory for the next event.
     room: Option<Charge>,
     silent_until: Option<u64>,
+    shares: Arc<Shares>,
     /// For the watch itself and its selector.
     _charge: Charge,
 }
@@ -169,7 +181,8 @@ impl Watching {
         let watch = match begin {
             Begin::Watch(watch) => watch,
             Begin::List(lister) => {
-                let from = self.tell_initial(*lister).await?;
+                let shares = self.shares.clone();
+                let from = work::in_turn(&shares, pin!(self.tell_initial(*lister))).await?;
                 self.begin(&from).await?
             }
         };
@@ -202,7 +215,7 @@ impl Watching {
     async fn tell_changes(&mut self, mut watch: DocumentWatch) -> Result<(), End> {
         let mut bookmarks = interval_at(Instant::now() + BOOKMARK_TIME, BOOKMARK_TIME);
         bookmarks.set_missed_tick_behavior(MissedTickBehavior::Delay);
-        let target = self.target.clone();
+        let (target, shares) = (self.target.clone(), self.shares.clone());
         loop {
             if timeout(KEPT_WAITING, self.sender.ready()).await.is_err() {
                 let from = watch.cursor();
@@ -212,7 +225,7 @@ impl Watching {
             }
             let from = watch.cursor();
             let bytes = tokio::select! {
-                bytes = watch.peek() => bytes.map_err(|error| self.failed(error))?,
+                bytes = work::wait_in_turns(&shares, watch.peek()) => bytes.map_err(|error| self.failed(error))?,
                 _ = bookmarks.tick(), if self.options.has_bookmarks => {
                     self.bookmark(watch.cursor().as_str(), false).await?;
                     continue;

@@ -11,6 +11,7 @@ use std::{
 use bytes::Bytes;
 use http::{HeaderMap, HeaderValue, header};
 use prometheus_client::metrics::gauge::Gauge;
+use wheelwright_repository::LIGHT_BYTES;
 
 use super::{
     Service,
@@ -47,6 +48,9 @@ const READING_FACTOR: usize = 2;
 /// The same, and that the next record takes until it is written.
 const WRITING_FACTOR: usize = 4;
 
+/// Reading a byte of a query takes as long as reading so many of a document.
+const QUERY_FACTOR: usize = 16;
+
 /// Longer values of `Host` are checked again with each request.
 const MOST_HOST_BYTES: usize = 255;
 
@@ -78,6 +82,11 @@ impl Service {
             let is_known = caller.is_ok();
             let audited = self.audit.as_ref().filter(|_| !is_probe);
             let trail = Trail::begin(audited, || self.origin(&head, &ids, dialect, &peer, caller.as_deref().ok()));
+            // A query can have thousands of parameters.
+            let query_bytes = head.uri.query().map_or(0, str::len) * QUERY_FACTOR;
+            if query_bytes >= LIGHT_BYTES {
+                Box::pin(work::step(query_bytes)).await;
+            }
             let (head, refused) = self.head(head, &peer, caller, trail);
             let allowance = match &head.caller.shares {
                 Some(shares) => Arc::new(Allowance { budget: self.budget.clone(), shares: shares.clone() }),
@@ -280,11 +289,11 @@ impl Service {
             _ => (&self.metrics.in_flight, Place::Request, self.limits.requests),
         };
         let share = self.share(&allowance.shares, place, all, gauge)?;
-        let Some(place) = Decrease::below(gauge, all) else {
+        let Some(counted) = Decrease::below(gauge, all) else {
             self.metrics.count_refused("requests");
             return Err(Refusal::TooMany(Duration::from_secs(1)));
         };
-        *permit = Some(Permit::new(place, share));
+        *permit = Some(Permit::new(counted, share));
         let mut _processing = None;
         if !request.body.is_empty() {
             _processing = Some(Box::pin(self.processing(&request.body, &allowance)).await?);
@@ -300,10 +309,24 @@ impl Service {
         }
         let request = &*request;
         let answer = async {
+            let shares = &allowance.shares;
+            if access.verb.is_read()
+                && shares.has_many_reads(place)
+                && let Some(turn) = Box::pin(shares.read_turn()).await
+            {
+                work::set_turn(turn);
+            }
             work::step(request.body.len()).await;
-            match route {
-                Route::Arm(route) => self.arm.answer(route, request).await,
-                Route::Kubernetes(route) => self.kubernetes.answer(route, request).await,
+            let answer = pin!(async {
+                match route {
+                    Route::Arm(route) => self.arm.answer(route, request).await,
+                    Route::Kubernetes(route) => self.kubernetes.answer(route, request).await,
+                }
+            });
+            match access.verb.is_read() {
+                true => work::in_turn(shares, answer).await,
+                // Long ones wait for the work pool, where callers take turns anyway.
+                false => answer.await,
             }
         };
         let answer = pin!(in_time(self.limits.request_time, answer));

@@ -48,7 +48,13 @@ enum Progress<F: Future> {
 impl<F: Future> Task<F> {
     pub(super) fn new(client: Client, future: Pin<Box<F>>) -> Self {
         let standing = Mutex::new(Standing::Outside);
-        let current = Current { client, caller: Mutex::default(), at_step: AtomicUsize::new(0), standing };
+        let current = Current {
+            client,
+            caller: Mutex::default(),
+            turn: Mutex::default(),
+            at_step: AtomicUsize::new(0),
+            standing,
+        };
         Self { current: Arc::new(current), state: State::Own(future) }
     }
 }

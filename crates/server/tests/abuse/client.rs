@@ -44,7 +44,10 @@ impl Client {
     }
 
     async fn answered(&mut self, method: &str, path: &str, body: &str) -> io::Result<u16> {
-        let head = format!("{method} {path} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n");
+        // The token counts where a server asks for one.
+        let head = format!(
+            "{method} {path} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer token-a\r\nContent-Type: application/json\r\n"
+        );
         let request = format!("{head}Content-Length: {}\r\n\r\n{body}", body.len());
         self.stream.write_all(request.as_bytes()).await?;
         self.bytes.clear();

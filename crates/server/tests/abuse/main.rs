@@ -7,6 +7,8 @@ mod browsers;
 mod client;
 mod crowds;
 #[cfg(target_os = "linux")]
+mod floods;
+#[cfg(target_os = "linux")]
 mod heads;
 mod log;
 #[cfg(target_os = "linux")]

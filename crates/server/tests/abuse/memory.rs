@@ -196,6 +196,29 @@ fn watches_that_are_not_read() {
 }
 
 #[test]
+fn many_watches_that_are_not_read_while_long_objects_are_written() {
+    Process::withstands(plain, async |_| {}, async |process| many_watches(process, 1_000).await);
+}
+
+/// Opens watches that are not read, and writes long objects that each of them has to tell of.
+pub(crate) async fn many_watches(process: &Process, count: usize) -> Vec<TcpStream> {
+    let mut held = Vec::new();
+    for _ in 0..count {
+        held.extend(deaf(process, 1, "GET", &format!("{}?watch=true", orders("attacked")), "").await);
+        // A debug build takes long to open them.
+        sleep(Duration::from_millis(4)).await;
+    }
+    let note = long_note();
+    for number in 0..6 {
+        let status = process.create(&format!("o{number}"), &note).await;
+        // Others have to read first, or the answer has no room.
+        assert!([201, 429].contains(&status), "{status}");
+        sleep(Duration::from_millis(500)).await;
+    }
+    held
+}
+
+#[test]
 fn watches_with_long_selectors() {
     let terms = ["a"; 31_000].join(",");
     let path = format!("{}?watch=true&labelSelector={terms}", orders("attacked"));

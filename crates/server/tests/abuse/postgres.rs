@@ -5,7 +5,7 @@ use std::time::Duration;
 use tokio::task::JoinSet;
 
 use crate::{
-    memory::{create_long, deaf, long_note},
+    memory::{create_long, deaf, long_note, many_watches},
     process::{Process, postgres},
     support::orders,
     work::{JSON, MERGE_PATCH, create_ledgers, create_orders, ledger, ledgers, repeat, request, withstands_at},
@@ -43,6 +43,11 @@ fn lists_and_watches_that_are_not_read() {
 }
 
 #[test]
+fn many_watches_that_are_not_read_while_long_objects_are_written() {
+    Process::withstands(postgres, async |_| {}, async |process| many_watches(process, 200).await);
+}
+
+#[test]
 fn lists_and_deletions_of_collections_with_selectors() {
     let terms = ["a"; 31_000].join(",");
     let list = request("GET", &format!("{}?labelSelector={terms}", orders("attacked")), "", JSON, "");
@@ -68,7 +73,7 @@ fn long_objects_without_their_bodies() {
         async |process| {
             let mut clients = JoinSet::new();
             for object in &objects {
-                repeat(&mut clients, process, 10, Duration::from_millis(100), object);
+                repeat(&mut clients, process, 10, Duration::from_millis(20), object);
             }
             clients
         },

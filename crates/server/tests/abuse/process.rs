@@ -257,8 +257,11 @@ impl fmt::Display for Outcome {
             f,
             "{peak_mib} MiB, /livez {live} ms, {before}/s before, {mean}/s meanwhile, {least}/s in the worst second"
         )?;
-        let slow = during.iter().filter(|[rate, _]| rate * 2 < *before);
-        slow.into_iter().try_for_each(|[rate, control]| write!(f, " [{rate}/s, beside it {control}/s]"))
+        // Second by second where it was slow, beside the server that is not attacked.
+        if during.iter().any(|[rate, _]| rate * 2 < *before) {
+            during.iter().try_for_each(|[rate, control]| write!(f, " {rate}|{control}"))?;
+        }
+        Ok(())
     }
 }
 

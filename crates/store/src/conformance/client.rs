@@ -11,7 +11,7 @@ use tokio::time::{sleep, timeout};
 use super::Subject;
 use crate::{
     Answer, Change, Continuation, Cursor, ErrorKind, Event, Guarantees, Health, Key, KeyRange, Mark, Order, Page,
-    PageRequest, Prefix, Revision, Store, StoreError, Stored, Watch,
+    PageRequest, Prefix, Revision, Store, StoreError, Stored, Upcoming, Watch,
 };
 
 /// How long nothing has to be told by a store without a total order until we believe that nothing will.
@@ -53,6 +53,13 @@ pub(super) struct Client {
 impl Client {
     pub(super) async fn get(&self, key: &Key) -> Option<Stored> {
         succeeded(&format!("get {key}"), self.patiently(|| self.store.get(key)).await)
+    }
+
+    pub(super) async fn has_revision(&self, key: &Key, revision: &Revision) -> bool {
+        succeeded(
+            &format!("compare the revision of {key}"),
+            self.patiently(|| self.store.has_revision(key, revision)).await,
+        )
     }
 
     pub(super) async fn create(&self, key: &Key, value: &[u8]) -> Result<Revision, ErrorKind> {
@@ -205,6 +212,21 @@ impl Watcher {
                 Ok(event) => return Ok(event),
                 Err(error) if error.is_passing() && began.elapsed() < patience => self.take_up_again().await,
                 Err(error) => return Err(described(&error, error.kind())),
+            }
+        }
+    }
+
+    /// An outline of the next change.
+    pub(super) async fn peek(&mut self) -> Upcoming {
+        let began = Instant::now();
+        loop {
+            match timeout(self.client.patience, self.watch.peek()).await {
+                Ok(Ok(upcoming)) => return upcoming,
+                Ok(Err(error)) if error.is_passing() && began.elapsed() < self.client.patience => {
+                    self.take_up_again().await;
+                }
+                Ok(Err(error)) => panic!("could not peek: {error}"),
+                Err(_) => panic!("no outline within {:?} although something happened", self.client.patience),
             }
         }
     }

@@ -134,6 +134,7 @@ macro_rules! conformance_tests {
                 only_the_value_with_the_revision_is_deleted,
                 a_write_that_fails_changes_nothing,
                 a_revision_never_comes_back,
+                a_key_has_the_revision_of_its_value_and_no_other,
                 a_revision_that_is_none_matches_nothing,
                 of_many_writers_one_wins,
                 a_read_sees_what_was_acknowledged_before_it_began,
@@ -170,6 +171,7 @@ macro_rules! conformance_tests {
                 a_watch_can_be_taken_up_after_every_event,
                 a_watch_tells_what_others_write,
                 watches_do_not_disturb_each_other,
+                peeking_takes_nothing,
                 the_cursor_of_a_watch_moves_on_without_events;
             compaction:
                 what_is_forgotten_is_too_old,

@@ -5,7 +5,10 @@ use std::{
     time::{Duration, Instant},
 };
 
-use super::client::{Client, Context, Diary, assert_told, key, prefix};
+use super::{
+    client::{Client, Context, Diary, assert_told, key, prefix},
+    random::Random,
+};
 use crate::{Cursor, Key, Order, Prefix, Revision};
 
 /// Every kind of change, for two kinds of keys, with one key that was deleted and created again.
@@ -137,6 +140,42 @@ pub(super) async fn watches_do_not_disturb_each_other(context: Context) {
         let (events, watched, noted) = task.await.expect("a watcher comes to its end");
         diary.assert_told(events, &watched, noted, "watches from different positions at the same time");
     }
+}
+
+pub(super) async fn peeking_takes_nothing(context: Context) {
+    let client = context.client().await;
+    let begin = client.now().await;
+    let mut diary = Diary::new(client.clone());
+    let mut random = Random::new(2);
+    diary.create(&key("other/one"), &[1]).await;
+    // A driver may leave long values for later.
+    for (number, length) in [0, 10, 1 << 20, 70_000, 3, 1 << 19].into_iter().enumerate() {
+        let (kept, deleted) = (key(format!("kind/{number}")), key(format!("kind/deleted-{number}")));
+        diary.create(&kept, &random.bytes(length)).await;
+        diary.create(&deleted, &random.bytes(length)).await;
+        diary.delete(&deleted).await;
+    }
+    let watched = prefix("kind");
+    let mut watcher = client.watch(&watched, &begin).await;
+    let mut events = Vec::new();
+    while events.len() < diary.told.iter().filter(|told| watched.is_of(&told.key)).count() {
+        let peeked = watcher.peek().await;
+        assert_eq!(watcher.peek().await, peeked, "a second look");
+        let again = client.watch(&watched, &watcher.cursor()).await.peek().await;
+        if client.guarantees().order == Order::Total {
+            assert_eq!(again, peeked, "a watch from the cursor after a look");
+        }
+        let event = watcher.next().await;
+        assert_eq!(event.outline(), peeked, "the change is the one that was announced");
+        events.push(event);
+    }
+    diary.assert_told(events, &watched, 0, "a watch that is looked at before each change");
+    let nothing = tokio::time::timeout(Duration::from_millis(50), watcher.peek()).await;
+    assert!(nothing.is_err(), "nothing is announced that does not happen: {nothing:?}");
+    let noted = diary.told.len();
+    diary.create(&key("kind/last"), &random.bytes(1 << 20)).await;
+    assert_eq!(watcher.peek().await.key, key("kind/last"), "a look that was given up takes nothing");
+    diary.assert_told(vec![watcher.next().await], &watched, noted, "the last change");
 }
 
 pub(super) async fn the_cursor_of_a_watch_moves_on_without_events(context: Context) {

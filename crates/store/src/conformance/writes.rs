@@ -114,6 +114,20 @@ pub(super) async fn a_revision_never_comes_back(context: Context) {
     assert_eq!(different.len(), seen.len(), "every value of a key has a revision of its own: {seen:?}");
 }
 
+pub(super) async fn a_key_has_the_revision_of_its_value_and_no_other(context: Context) {
+    let client = context.client().await;
+    let (key, nowhere) = (key("kind/one"), key("kind/two"));
+    let created = client.create(&key, &[1; 100_000]).await.expect("a key without a value can be created");
+    assert!(client.has_revision(&key, &created).await, "the revision of a create");
+    assert!(!client.has_revision(&nowhere, &created).await, "a key that never had a value");
+    let replaced = client.replace(&key, &created, &[1; 100_000]).await.expect("a replace with the current revision");
+    assert!(client.has_revision(&key, &replaced).await, "the revision of a replace");
+    assert!(!client.has_revision(&key, &created).await, "the revision before a replace");
+    assert!(!client.has_revision(&key, &Revision::new("")).await, "a revision that is none");
+    client.delete(&key, &replaced).await.expect("a delete with the current revision");
+    assert!(!client.has_revision(&key, &replaced).await, "the last revision of a key without a value");
+}
+
 pub(super) async fn a_revision_that_is_none_matches_nothing(context: Context) {
     let client = context.client().await;
     let (there, nowhere) = (key("kind/one"), key("kind/two"));

@@ -252,6 +252,18 @@ impl Store for Postgres {
         })
     }
 
+    fn has_revision<'a>(&'a self, key: &'a Key, revision: &'a Revision) -> Answer<'a, bool> {
+        Box::pin(async move {
+            let shared = &self.0.shared;
+            if shared.structure.check_sound().is_ok()
+                && let Ok(newest) = read::revision(shared, key).await
+            {
+                return Ok(newest.as_ref() == Some(revision));
+            }
+            Ok(self.get(key).await?.is_some_and(|stored| stored.revision == *revision))
+        })
+    }
+
     fn list<'a>(&'a self, prefix: &'a Prefix, page: PageRequest) -> Answer<'a, Page> {
         Box::pin(async move {
             let shared = &self.0.shared;

@@ -34,11 +34,8 @@ pub(super) async fn get(shared: &Shared, key: &Key) -> Result<Option<Stored>, St
     let rows = match rows {
         // The value may be all that cannot be read.
         Err(error) if *error.kind() == ErrorKind::Corrupt => {
-            let rows = shared.readers.query(&shared.statements.get_no_value, &parameters[..1]).await?;
-            let Some(row) = rows.first() else { return Ok(None) };
-            let is_removal = rows::action(row, 1)? == Action::Deleted;
-            let revision = log::revision(rows::revision(row, 0)?);
-            return Ok((!is_removal).then_some(Stored { revision, value: sum::UNREADABLE }));
+            let revision = revision(shared, key).await?;
+            return Ok(revision.map(|revision| Stored { revision, value: sum::UNREADABLE }));
         }
         rows => rows?,
     };
@@ -54,6 +51,16 @@ pub(super) async fn get_unverified(shared: &Shared, key: &Key) -> Result<Option<
     let revision = log::revision(rows::revision(row, 0)?);
     let value: Option<Vec<u8>> = rows::column(row, 2)?;
     Ok(value.map(|value| Stored { revision, value }))
+}
+
+/// The revision of the value of a key; none if it has none.
+pub(super) async fn revision(shared: &Shared, key: &Key) -> Result<Option<Revision>, StoreError> {
+    let key = key.as_str().as_bytes();
+    let rows = shared.readers.query(&shared.statements.get_no_value, &[(&key, Type::BYTEA)]).await?;
+    let Some(row) = rows.first() else { return Ok(None) };
+    let is_removal = rows::action(row, 1)? == Action::Deleted;
+    let revision = rows::revision(row, 0)?;
+    Ok((!is_removal).then(|| log::revision(revision)))
 }
 
 /// Whether a row of [`get`](super::tables::Statements::get) lacks its value because that is long.

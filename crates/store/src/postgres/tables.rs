@@ -47,7 +47,8 @@ pub(super) struct Statements {
     /// last key. Only the first row of a key, which is its newest, has its value, and none has it after so many bytes (5).
     pub(super) list: String,
     /// The head, and those of the first so many (2) rows after a revision (1) whose keys are not before one (3) and are
-    /// before one (4): in order, and no values after so many bytes (5) or longer than so many (6).
+    /// before one (4): in order with the lengths of their values, and no values after so many bytes (5) or longer than so
+    /// many (6).
     pub(super) changes: String,
     /// The head, and whether none of the first so many (2) rows after a revision (1) has a key after one (3), before one (4)
     /// and up to one (5).
@@ -196,9 +197,9 @@ impl Statements {
                 bytes_before = bytes_before("key, revision DESC"),
             ),
             changes: format!(
-                "SELECT h.revision, h.compacted, l.revision, l.key, l.action, l.value, l.row_sum \
+                "SELECT h.revision, h.compacted, l.revision, l.key, l.action, l.value, l.row_sum, l.bytes \
                  FROM {one_head} LEFT JOIN LATERAL ( \
-                   SELECT revision, key, action, {sum} AS row_sum, \
+                   SELECT revision, key, action, {sum} AS row_sum, octet_length(value) AS bytes, \
                      CASE WHEN {bytes_before} < $5 AND octet_length(value) <= $6 THEN value END AS value \
                    FROM (SELECT * FROM {log} \
                          WHERE revision > $1 ORDER BY revision LIMIT $2) r \

@@ -41,7 +41,7 @@ use std::{
 use crate::{
     Answer, Continuation, Cursor, DiskSpace, ErrorKind, Guarantees, Health, Key, KeyRange, Mark, Page, PageRequest,
     Prefix, Revision, Store, StoreError, Stored, Watch,
-    log::{self, Write},
+    log::{self, Action, Write},
     room,
 };
 use check::Check;
@@ -203,6 +203,17 @@ impl Store for Sqlite {
                 return damage.get_unverified(key).ok_or_else(|| damage.refusal(&self.file.path));
             }
             self.file.read(|connection| read::get_unverified(connection, key))
+        })
+    }
+
+    fn has_revision<'a>(&'a self, key: &'a Key, revision: &'a Revision) -> Answer<'a, bool> {
+        Box::pin(async move {
+            if self.file.damage().is_some() {
+                return Ok(self.get(key).await?.is_some_and(|stored| stored.revision == *revision));
+            }
+            let newest = self.file.read(|connection| read::newest(connection, key))?;
+            Ok(newest
+                .is_some_and(|newest| newest.action != Action::Deleted && log::revision(newest.revision) == *revision))
         })
     }
 

@@ -7,7 +7,7 @@ use rusqlite::{
 
 use super::failure::Problem;
 use crate::{
-    Cursor, ErrorKind, Event, Key, KeyRange, Page, PageRequest, Prefix, Revision, StoreError, Stored,
+    Cursor, ErrorKind, Event, Key, KeyRange, Page, PageRequest, Prefix, Revision, StoreError, Stored, Upcoming,
     log::{self, Action, Newest, PAGE_LIMIT},
     sum,
 };
@@ -41,10 +41,20 @@ pub(super) struct Head {
     pub(super) compacted: u64,
 }
 
+/// The longest value that is read of an event.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Longest {
+    /// As long as a portion.
+    Portion,
+    Any,
+}
+
 /// A part of what happened to the keys with a prefix.
 #[derive(Debug)]
 pub(super) struct Portion {
     pub(super) events: Vec<(u64, Event)>,
+    /// The event after them, if its value was too long to be read.
+    pub(super) long: Option<Upcoming>,
     /// The row up to which these are all.
     pub(super) until: u64,
     /// Whether there are rows after that.
@@ -175,6 +185,7 @@ pub(super) fn portion(
     connection: &Connection,
     prefix: &Prefix,
     after: u64,
+    longest: Longest,
     has_sums: bool,
 ) -> Result<Portion, Problem> {
     let transaction = connection.unchecked_transaction()?;
@@ -185,16 +196,25 @@ pub(super) fn portion(
     let mut until = head.revision.min(after.saturating_add(PORTION_ROWS));
     // The signs keep SQLite from going by keys, where it would have to sort.
     const PORTION: [&str; 2] = sums!(
-        "SELECT revision, key, action, value, ",
-        " FROM log WHERE revision > ?1 AND revision <= ?2 AND +key > ?3 AND +key < ?4 ORDER BY revision"
+        "SELECT revision, key, action, CASE WHEN length(value) <= ?5 THEN value END, ",
+        ", length(value) FROM log WHERE revision > ?1 AND revision <= ?2 AND +key > ?3 AND +key < ?4 ORDER BY revision"
     );
     let mut statement = transaction.prepare_cached(PORTION[usize::from(has_sums)])?;
-    let mut rows = statement.query(params![after as i64, until as i64, prefix.as_str(), End::of(prefix)])?;
-    let (mut events, mut bytes) = (Vec::new(), 0);
+    let most_bytes = match longest {
+        Longest::Portion => PORTION_BYTES as i64,
+        Longest::Any => i64::MAX,
+    };
+    let range = params![after as i64, until as i64, prefix.as_str(), End::of(prefix), most_bytes];
+    let mut rows = statement.query(range)?;
+    let (mut events, mut long, mut bytes) = (Vec::new(), None, 0);
     while let Some(row) = rows.next()? {
         let revision = number(row, 0)?;
         let (key, action) = (key(row, 1)?, action(row, 2)?);
-        let mut value: Vec<u8> = row.get(3)?;
+        let Some(mut value) = row.get::<_, Option<Vec<u8>>>(3)? else {
+            long = Some(Upcoming { key, revision: log::revision(revision), bytes: number(row, 5)? as usize });
+            until = revision - 1;
+            break;
+        };
         if !sum::matches(row.get(4)?, revision, key.as_str(), action, &value) {
             value = sum::UNREADABLE;
         }
@@ -211,7 +231,7 @@ pub(super) fn portion(
             break;
         }
     }
-    Ok(Portion { events, until, has_more: until < head.revision })
+    Ok(Portion { events, long, until, has_more: until < head.revision })
 }
 
 /// What no key with a prefix is beyond.

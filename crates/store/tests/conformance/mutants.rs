@@ -13,7 +13,7 @@ use std::{
 
 use wheelwright_store::{
     Answer, Change, Continuation, Cursor, ErrorKind, Event, Guarantees, Health, Key, KeyRange, Mark, Memory, Page,
-    PageRequest, Prefix, Revision, Store, StoreError, Stored, Watch,
+    PageRequest, Prefix, Revision, Store, StoreError, Stored, Upcoming, Watch,
     conformance::{self, Subject},
 };
 
@@ -58,11 +58,13 @@ enum Fault {
     MarkStays,
     MarkIsLate,
     MarkIsEarly,
+    RevisionsNeverChange,
+    PeekTakes,
 }
 
 impl Fault {
     /// Each with a property that it lacks.
-    const ALL: [(Self, &str); 37] = [
+    const ALL: [(Self, &str); 39] = [
         (Self::CreateOverwrites, "a_key_with_a_value_cannot_be_created"),
         (Self::ReplaceIgnoresTheRevision, "only_the_value_with_the_revision_is_replaced"),
         (Self::ReplaceOfTheSameIsNothing, "only_the_value_with_the_revision_is_replaced"),
@@ -100,6 +102,8 @@ impl Fault {
         (Self::MarkStays, "what_has_the_mark_of_now_is_the_value_of_now"),
         (Self::MarkIsLate, "a_mark_moves_with_every_write"),
         (Self::MarkIsEarly, "what_has_the_mark_of_now_is_the_value_of_now"),
+        (Self::RevisionsNeverChange, "a_key_has_the_revision_of_its_value_and_no_other"),
+        (Self::PeekTakes, "peeking_takes_nothing"),
     ];
 }
 
@@ -159,6 +163,13 @@ impl Store for Mutant {
                 false => Ok(found),
             }
         })
+    }
+
+    fn has_revision<'a>(&'a self, key: &'a Key, revision: &'a Revision) -> Answer<'a, bool> {
+        match self.has(Fault::RevisionsNeverChange) {
+            true => Box::pin(async { Ok(true) }),
+            false => self.inner.has_revision(key, revision),
+        }
     }
 
     fn list<'a>(&'a self, prefix: &'a Prefix, mut page: PageRequest) -> Answer<'a, Page> {
@@ -383,6 +394,13 @@ impl MutantWatch {
 }
 
 impl Watch for MutantWatch {
+    fn peek(&mut self) -> Answer<'_, Upcoming> {
+        match self.fault {
+            Fault::PeekTakes => Box::pin(async move { Ok(self.inner.next().await?.outline()) }),
+            _ => self.inner.peek(),
+        }
+    }
+
     fn next(&mut self) -> Answer<'_, Event> {
         Box::pin(async move {
             let event = self.find().await?;

@@ -11,7 +11,7 @@ use std::{
 
 use wheelwright_store::{
     Answer, Change, Continuation, Cursor, ErrorKind, Event, Guarantees, Health, Key, Page, PageRequest, Prefix,
-    Revision, Store, StoreError, Stored, Watch, conformance::Subject, conformance_tests,
+    Revision, Store, StoreError, Stored, Upcoming, Watch, conformance::Subject, conformance_tests,
 };
 
 const PARTITIONS: usize = 3;
@@ -221,6 +221,16 @@ impl PartitionedWatch {
 }
 
 impl Watch for PartitionedWatch {
+    fn peek(&mut self) -> Answer<'_, Upcoming> {
+        Box::pin(async move {
+            let (positions, turn) = (self.positions, self.turn);
+            let event = self.next().await?;
+            // It is found again.
+            (self.positions, self.turn) = (positions, turn);
+            Ok(event.outline())
+        })
+    }
+
     fn next(&mut self) -> Answer<'_, Event> {
         Box::pin(async move {
             self.store.admit()?;
