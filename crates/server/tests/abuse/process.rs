@@ -19,7 +19,7 @@ use tempfile::TempDir;
 use tokio::{io::AsyncWriteExt, net::TcpStream, runtime};
 use tokio_rustls::TlsConnector;
 use wheelwright_repository::Repository;
-use wheelwright_server::{Limits, Server, TlsFiles};
+use wheelwright_server::{AuditLog, AuditLoss, Limits, Server, TlsFiles};
 use wheelwright_store::testing::PostgresServer;
 
 use crate::{
@@ -93,7 +93,9 @@ async fn serve(folder: &Path) {
     let mut server = Server::new(Repository::new(store.into(), kinds())).with_limits(limits);
     let access = folder.join("access.yaml");
     if access.exists() {
-        server = server.with_access(&access).unwrap();
+        // A server that asks who callers are records what they did.
+        let audit = AuditLog::open(&folder.join("audit.log"), AuditLoss::Counted).unwrap();
+        server = server.with_access(&access).unwrap().with_audit(audit);
     }
     let [certificate, key, authorities] = ["server.crt", "server.key", "clients.crt"].map(|name| folder.join(name));
     if certificate.exists() {
