@@ -139,10 +139,12 @@ impl Statements {
         let columns = "first, compacted, traces, sum";
         let trace = match has_buckets {
             true => format!(
-                "WITH trail AS (INSERT INTO {} ({columns}) SELECT {step}), copy AS (INSERT INTO {} ({columns}) SELECT {step}) ",
+                "WITH trail AS (INSERT INTO {} ({columns}) SELECT {step} RETURNING first), \
+                 copy AS (INSERT INTO {} ({columns}) SELECT {step} RETURNING first) ",
                 trails[0],
                 trails[1],
-                // A transaction that only finds out whether one can write leaves no trail.
+                // A transaction that only finds out whether one can write leaves no trail. CockroachDB refuses an INSERT in a
+                // WITH clause that returns nothing.
                 step = "$7, $8, $9, $10 WHERE octet_length($9) > 0"
             ),
             false => String::new(),
@@ -261,9 +263,11 @@ impl Statements {
             ),
             delete_buckets: format!("DELETE FROM {buckets}"),
             insert_buckets: format!("INSERT INTO {buckets} (part, buckets) SELECT * FROM unnest($1, $2)"),
-            // No row is read or written, but the rights are asked for.
+            // No row is read or written, but the rights are needed. A database that can only be read refuses the first INSERT
+            // before it looks at them, so the right to read comes first.
             use_buckets: format!(
-                "INSERT INTO {trail} SELECT * FROM {trail} WHERE false; INSERT INTO {copy} SELECT * FROM {copy} WHERE false; \
+                "SELECT 1 FROM {trail}, {copy}, {buckets} WHERE false; \
+                 INSERT INTO {trail} SELECT * FROM {trail} WHERE false; INSERT INTO {copy} SELECT * FROM {copy} WHERE false; \
                  DELETE FROM {trail} WHERE false; DELETE FROM {copy} WHERE false; \
                  INSERT INTO {buckets} SELECT * FROM {buckets} WHERE false; UPDATE {buckets} SET part = 0 WHERE false; \
                  DELETE FROM {buckets} WHERE false",
@@ -319,13 +323,13 @@ impl Statements {
         Ok(if has_buckets { statements } else { Self::new(&options.schema, has_sums, false) })
     }
 
-    /// Whether there are buckets and a trail that this user may write, after adding them to tables of earlier releases where
+    /// Whether there are buckets and a trail that this user may write, or read if the database can only be read; after adding them to tables of earlier releases where
     /// that is allowed. The trail begins with the next write, and the next check computes the buckets.
     async fn find_buckets(&self, client: &Client, may_add: bool) -> Result<bool, StoreError> {
         for is_second in [false, true] {
             match client.batch_execute(&self.use_buckets).await {
                 Ok(()) => return Ok(true),
-                // Nobody writes to a database that can only be read.
+                // The right to write is not needed where every write is refused. The right to read was checked before.
                 Err(error) if failure::is_read_only(&error) => return Ok(true),
                 Err(error) if failure::is_table_missing(&error) && may_add && !is_second => {
                     // Another process may have added them, or this one may not: the next attempt finds out.
@@ -466,11 +470,11 @@ pub(super) fn check_format(format: i32) -> Result<(), StoreError> {
     if format == FORMAT {
         return Ok(());
     }
-    let (kind, mend) = match (FORMAT..LAST_FORMAT).contains(&format) {
+    let (kind, advice) = match (FORMAT..LAST_FORMAT).contains(&format) {
         true => (ErrorKind::Newer, "use the release that wrote them, or a later one"),
         false => (ErrorKind::Corrupt, "restore them from a backup"),
     };
-    Err(StoreError::new(kind, format!("the tables are of format {format}, this release knows {FORMAT}: {mend}")))
+    Err(StoreError::new(kind, format!("the tables are of format {format}, this release knows {FORMAT}: {advice}")))
 }
 
 /// The size of all values in the rows before one. Values that are stored beside their rows are not read for this.

@@ -2,12 +2,12 @@
 
 use std::time::Duration;
 
-use tokio::time::sleep;
+use tokio::time::{sleep, timeout};
 use wheelwright_store::{
     ErrorKind, PageRequest, Postgres, PostgresOptions, Prefix, Store, StoreError, Stored, Unreadable,
 };
 
-use crate::support::{bare, key, store, store_with};
+use crate::support::{address_of_user, bare, key, store, store_with};
 
 fn kind<T: std::fmt::Debug>(outcome: Result<T, StoreError>) -> ErrorKind {
     outcome.unwrap_err().kind().clone()
@@ -84,9 +84,12 @@ async fn a_write_that_the_log_refuses_shows_that_the_head_was_changed() {
     store.health().await.unwrap();
     execute("UPDATE head_changed.head SET revision = 4").await;
     assert_eq!(kind(store.create(&key("f"), Vec::new()).await), ErrorKind::Corrupt);
-    while store.health().await.is_ok() {
-        sleep(Duration::from_millis(20)).await;
-    }
+    let found = async {
+        while store.health().await.is_ok() {
+            sleep(Duration::from_millis(20)).await;
+        }
+    };
+    timeout(Duration::from_secs(60), found).await.expect("the check finds the damage");
     assert_eq!(value(&store, "a").await.unwrap(), b"new");
 }
 
@@ -219,4 +222,48 @@ async fn a_user_who_may_not_add_the_tables_goes_without() {
     store.compact().await.unwrap();
     assert_eq!(value(&store, "f").await.unwrap(), b"f");
     assert_eq!(number("SELECT count(*) FROM pg_tables WHERE schemaname = 'without'").await, 3);
+}
+
+#[tokio::test]
+async fn a_user_without_rights_to_the_tables_goes_without() {
+    drop(filled("no_rights").await);
+    let address = address_of_user("no_rights", "earlier_user").await;
+    execute(
+        "GRANT USAGE ON SCHEMA no_rights TO earlier_user; \
+         GRANT SELECT, INSERT, UPDATE, DELETE ON no_rights.log, no_rights.head TO earlier_user",
+    )
+    .await;
+    let user = Postgres::connect(&address, PostgresOptions::default()).await.unwrap();
+    let revision = user.create(&key("f"), b"f".to_vec()).await.unwrap();
+    assert_eq!(value(&user, "f").await.unwrap(), b"f");
+    // The trail does not have what this user has written.
+    assert_eq!(number("SELECT max(first + octet_length(traces) / 8 - 1) FROM no_rights.trail").await, 9);
+    assert_eq!(number("SELECT revision FROM no_rights.head").await.to_string(), revision.to_string());
+    store("no_rights").await.health().await.unwrap();
+}
+
+#[tokio::test]
+async fn a_database_that_can_only_be_read_is_read_with_the_rights_that_there_are() {
+    drop(filled("only_read").await);
+    let address = address_of_user("only_read", "reader").await;
+    execute(
+        "ALTER ROLE reader SET default_transaction_read_only = on; GRANT USAGE ON SCHEMA only_read TO reader; \
+         GRANT SELECT ON only_read.log, only_read.head TO reader",
+    )
+    .await;
+    let options = || PostgresOptions { create: false, ..PostgresOptions::default() };
+    let check = async || {
+        let reader = Postgres::connect(&address, options()).await.unwrap();
+        assert_eq!(reader.find_damage().await.unwrap().map(|error| error.to_string()), None);
+        assert_eq!(value(&reader, "a").await.unwrap(), b"new");
+        assert_eq!(names(&reader).await, ["a", "b", "c", "d", "e"]);
+        assert_eq!(kind(reader.create(&key("f"), Vec::new()).await), ErrorKind::ReadOnly);
+    };
+    check().await;
+    execute("GRANT SELECT ON only_read.trail, only_read.trail_copy, only_read.buckets TO reader").await;
+    check().await;
+    // They are used from now on: they show what the head was.
+    execute("DELETE FROM only_read.head").await;
+    let reader = Postgres::connect(&address, options()).await.unwrap();
+    assert_eq!(value(&reader, "a").await.unwrap(), b"new");
 }
