@@ -11,7 +11,7 @@ use super::{
     trail::Trail,
 };
 use crate::{
-    StoreError,
+    ErrorKind, StoreError,
     buckets::{self, Buckets},
 };
 
@@ -61,6 +61,8 @@ impl Known {
                 }
                 known
             }
+            // A newer release has changed the tables, which are not damaged.
+            Some(Err(error)) if *error.kind() == ErrorKind::Newer => return Err(error),
             unreadable => {
                 what = Some("the row of the table head is lost".to_owned());
                 let error = unreadable.and_then(Result::err).unwrap_or_else(tables::no_head);

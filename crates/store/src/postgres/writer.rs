@@ -463,5 +463,9 @@ pub(super) fn of_answer(error: Error) -> Trouble {
 
 /// The same failure for one more of those who wait.
 fn copy(error: &StoreError) -> StoreError {
-    StoreError::new(error.kind().clone(), error.to_string())
+    let copy = StoreError::new(error.kind().clone(), error.to_string());
+    match std::error::Error::source(error) {
+        Some(cause) => copy.because(cause.to_string()),
+        None => copy,
+    }
 }

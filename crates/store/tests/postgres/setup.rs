@@ -30,6 +30,21 @@ async fn tables_of_a_newer_release_are_left_alone() {
 }
 
 #[tokio::test]
+async fn tables_of_a_newer_release_do_not_count_as_damaged() {
+    drop(store("newer_check").await);
+    // The first checks find no connection.
+    let address = address_of_user("newer_check", "unchecked").await;
+    let grant = "ALTER ROLE unchecked CONNECTION LIMIT 1; GRANT USAGE ON SCHEMA newer_check TO unchecked; \
+                 GRANT ALL ON ALL TABLES IN SCHEMA newer_check TO unchecked";
+    bare().await.batch_execute(grant).await.unwrap();
+    let running = Postgres::connect(&address, PostgresOptions::default()).await.unwrap();
+    let change = "UPDATE newer_check.head SET format = 2; ALTER ROLE unchecked CONNECTION LIMIT -1";
+    bare().await.batch_execute(change).await.unwrap();
+    assert_eq!(running.find_damage().await.unwrap_err().kind(), &ErrorKind::Newer);
+    assert_eq!(running.create(&key("k"), vec![]).await.unwrap_err().kind(), &ErrorKind::Newer);
+}
+
+#[tokio::test]
 async fn an_empty_store_of_an_earlier_release_is_watched_from_its_list() {
     drop(store("earlier").await);
     bare().await.batch_execute("UPDATE earlier.head SET revision = 0, compacted = 0").await.unwrap();
