@@ -194,7 +194,9 @@ impl Facts {
             let can_be_newer = newest_lost > revision && !self.covered.has(&at(revision + 1), &at(newest_lost));
             let is_proven = self.kept.as_ref().is_some_and(|kept| kept.difference.proves(KeyHash::of(&key)));
             let is_covered = || self.covered.has(&at(revision), &at(revision));
-            let can_be_forgotten = revision <= self.compacted() && is_stale && !is_proven && !is_covered();
+            // Without the digest, nothing shows whether the page of the index is the older copy, or that of a row, or both.
+            let is_contradicted = is_stale || self.kept.is_none() && self.covered.is_refuted(&at(revision));
+            let can_be_forgotten = revision <= self.compacted() && is_contradicted && !is_proven && !is_covered();
             let is_suspected = suspects.remove(&key).is_some_and(|suspect| {
                 // What is kept up to `compacted` is known of a proven key.
                 suspect > revision && (suspect > self.compacted() || !is_proven)

@@ -123,6 +123,8 @@ pub(super) struct Covered {
     parts: Vec<(Position, Position)>,
     /// The same parts, by the leaf pages that they are known from.
     leaves: Vec<(Position, Position, u32)>,
+    /// Parts that the table contradicts, without their ends.
+    refuted: Vec<(Position, Position)>,
     /// The pages, and whether the entries of each can be relied on.
     pub(super) pages: HashMap<u32, bool>,
 }
@@ -176,6 +178,23 @@ impl Covered {
         after.checked_sub(1).is_some_and(|at| self.parts[at].1 >= *to)
     }
 
+    /// Whether the table contradicts the index at a position, so that either may be an older copy there.
+    pub(super) fn is_refuted(&self, at: &Position) -> bool {
+        self.refuted.iter().any(|(from, to)| from <= at && at < to)
+    }
+
+    /// Treats a leaf page without some entries as an older copy, of which nothing is right, if one of them is newer than its
+    /// own `newest`. Otherwise it was written after the rows of these entries, and only they are in doubt.
+    fn refute(&mut self, missing: &[&IndexEntry], newest: u64, whole: (Position, Position)) {
+        match missing.iter().any(|(_, revision)| *revision > newest) {
+            true => self.refuted.push(whole),
+            false => self.refuted.extend(missing.iter().map(|(key, revision)| {
+                let at = |revision| Position::At(key.as_str().into(), revision);
+                (at(*revision), at(revision + 1))
+            })),
+        }
+    }
+
     fn visit(
         &mut self,
         pages: &Pages,
@@ -202,6 +221,12 @@ impl Covered {
         if entries.iter().all(Option::is_some) {
             self.pages.insert(number, is_accounted_for);
         }
+        let revisions = entries.iter().map(|entry| match entry {
+            Some(Position::At(_, revision)) => *revision,
+            _ => 0,
+        });
+        let newest = revisions.max().unwrap_or_default();
+        let whole = (from.clone().unwrap_or(Position::Start), to.clone().unwrap_or(Position::End));
         let positions: Vec<Option<Position>> = [from].into_iter().chain(entries).chain([to]).collect();
         if page.kind() == Some(Kind::IndexInterior) {
             let children = cells.iter().map(|cell| cell.as_ref().map_or(0, |cell| cell.cell.child));
@@ -213,14 +238,18 @@ impl Covered {
         if !is_accounted_for {
             return;
         }
+        let known_parts =
+            || positions.windows(2).filter_map(|between| Some((between[0].as_ref()?, between[1].as_ref()?)));
+        let missing: Vec<&IndexEntry> =
+            known_parts().flat_map(|(from, to)| missing(known.required, from, to)).collect();
+        if !missing.is_empty() {
+            // It is not the page that was written last, or a row is of an older copy of its page.
+            self.pages.remove(&number);
+            self.refute(&missing, newest, whole);
+            return;
+        }
         let mut parts: Vec<(Position, Position, u32)> = Vec::new();
-        for between in positions.windows(2) {
-            let [Some(from), Some(to)] = between else { continue };
-            if requires(known.required, from, to) {
-                // It is not the page that was written last.
-                self.pages.remove(&number);
-                return;
-            }
+        for (from, to) in known_parts() {
             match parts.last_mut() {
                 Some(last) if last.1 == *from => last.1 = to.clone(),
                 _ => parts.push((from.clone(), to.clone(), number)),
@@ -233,16 +262,20 @@ impl Covered {
     }
 }
 
-/// Whether an entry must be between two positions.
-fn requires(required: &BTreeSet<IndexEntry>, from: &Position, to: &Position) -> bool {
+/// The entries that must be between two positions.
+fn missing<'k>(
+    required: &'k BTreeSet<IndexEntry>,
+    from: &Position,
+    to: &Position,
+) -> impl Iterator<Item = &'k IndexEntry> + use<'k> {
     let first = match from {
-        Position::At(key, revision) => match crate::Key::new(key.clone()) {
-            Ok(key) => Bound::Excluded((key, *revision)),
-            Err(_) => return true,
-        },
+        Position::At(key, revision) => {
+            crate::Key::new(key.clone()).map_or(Bound::Unbounded, |key| Bound::Excluded((key, *revision)))
+        }
         _ => Bound::Unbounded,
     };
-    required.range((first, Bound::Unbounded)).next().is_some_and(|entry| Position::from(entry) < *to)
+    let to = to.clone();
+    required.range((first, Bound::Unbounded)).take_while(move |entry| Position::from(*entry) < to)
 }
 
 fn is_accounted_for(page: &Page, cells: &[Option<IndexCell>]) -> bool {
