@@ -39,7 +39,9 @@ impl<'f> Pages<'f> {
             let (payload, after) = self.varint(cell);
             let (rowid, after) = self.varint(after);
             let (local, mut overflow) = self.local(payload as usize, after);
-            let mut ranges = vec![(cell, after + local)];
+            // A cell with overflow pages ends with the number of the first.
+            let pointer = if overflow == 0 { 0 } else { 4 };
+            let mut ranges = vec![(cell, after + local + pointer)];
             while overflow != 0 {
                 let start = (overflow - 1) * self.size;
                 ranges.push((start, start + self.size));
