@@ -5,17 +5,14 @@
 //! since nothing after `compacted` is ever left out of the log, and with the digest of the rows up to there.
 //!
 //! Digest and buckets that are not known, because the tables are of an earlier release or one has deleted rows meanwhile, are
-//! computed from tables that are sound.
-
-use tokio_postgres::{Client, Error, types::Type};
+//! computed from tables that are sound. So are buckets and a trail that are damaged.
 
 use super::{
-    Shared,
-    connection::Parameters,
+    Shared, failure,
     known::Known,
-    parts, rows,
+    mend::{Kept, Mending},
     scan::{Entry, Index, Scan},
-    tables::{self, Statements},
+    trail::Traces,
 };
 use crate::{
     ErrorKind, StoreError,
@@ -44,12 +41,6 @@ struct Sketch {
     kept: i64,
 }
 
-/// What is kept of the rows up to `compacted`.
-struct Kept {
-    digest: i64,
-    buckets: Buckets,
-}
-
 /// Checks the structure over a connection of its own.
 pub(super) async fn check(shared: &Shared, is_paced: bool) -> Result<Checked, StoreError> {
     let client = shared.connector.connect().await?;
@@ -59,7 +50,7 @@ pub(super) async fn check(shared: &Shared, is_paced: bool) -> Result<Checked, St
         Err(error) if *error.kind() == ErrorKind::Setup => return Ok(Checked::Sound),
         Err(error) => return Err(error),
     };
-    let known = Known::read(shared, &scan).await?;
+    let known = Known::read(shared, &scan, Traces::Skipped).await?;
     let found = match &known.what {
         Some(what) => Err(what.clone()),
         None => find(&scan, &known).await?,
@@ -69,29 +60,27 @@ pub(super) async fn check(shared: &Shared, is_paced: bool) -> Result<Checked, St
         Ok(kept) => kept,
         Err(what) => return Ok(Checked::Damaged(what)),
     };
+    // What the table log is compared with is gone.
+    if known.is_damaged_beside() && known.digest.is_none() && !known.buckets.are_known() {
+        return Ok(Checked::Damaged("a table beside the table log is damaged".to_owned()));
+    }
     let is_digest_missing = shared.statements.has_sums && known.digest.is_none();
-    let are_buckets_wrong = shared.statements.has_buckets && known.buckets != kept.buckets;
-    if is_digest_missing || are_buckets_wrong {
-        // If this fails, the next check tries again.
-        let _ = keep(&client, &shared.statements, &kept, known.head.compacted).await;
+    let are_buckets_wrong = shared.statements.has_buckets && (known.buckets != kept.buckets || !known.are_parts_whole);
+    let mending = Mending {
+        kept: (is_digest_missing || are_buckets_wrong).then_some(&kept),
+        trails: known.trail.damaged,
+        compacted: known.head.compacted,
+    };
+    match mending.is_needed().then(|| mending.run(&client, &shared.statements)) {
+        None => Ok(Checked::Sound),
+        Some(run) => Ok(run.await.map_or_else(
+            |error| {
+                let what = "a table beside the table log is damaged, and this user may not truncate it";
+                Checked::Damaged(format!("{what}: {}", failure::of_server(&error)))
+            },
+            |()| Checked::Sound,
+        )),
     }
-    Ok(Checked::Sound)
-}
-
-/// Stores the digest and the buckets of the rows up to `compacted`, unless that has moved on.
-async fn keep(client: &Client, statements: &Statements, kept: &Kept, compacted: u64) -> Result<(), Error> {
-    client.batch_execute(tables::BEGIN).await?;
-    let head = client.query_typed(&statements.lock_head, &[]).await?;
-    if !rows::head(&head).is_ok_and(|head| head.compacted == compacted) {
-        return client.batch_execute("ROLLBACK").await;
-    }
-    let number = compacted as i64;
-    let parameters: &Parameters<'_> = &[(&kept.digest, Type::INT8), (&number, Type::INT8)];
-    client.execute_typed(&statements.set_digest, parameters).await?;
-    if statements.has_buckets {
-        parts::write(client, statements, &kept.buckets, compacted).await?;
-    }
-    client.batch_execute("COMMIT").await
 }
 
 /// The digest and the buckets of the rows up to `compacted`, or the first thing that is wrong.

@@ -15,6 +15,7 @@ use super::{
     known::Known,
     rows::{self, Head},
     scan::{Index, Scan},
+    trail::Traces,
 };
 use crate::{
     ErrorKind, Key, Page, PageRequest, Prefix, StoreError, Stored, Unreadable,
@@ -44,15 +45,19 @@ impl Damage {
     pub(super) async fn of(shared: &Shared, what: String) -> Result<Self, StoreError> {
         let client = shared.connector.connect().await?;
         let scan = Scan::begin(&client, &shared.statements, false).await?;
-        let known = Known::read(shared, &scan).await?;
+        let known = Known::read(shared, &scan, Traces::Kept).await?;
         let (mut table, mut index) = (Vec::new(), Vec::new());
         let is_table_whole = scan.table(&mut |entry| table.push(entry)).await?;
         let is_index_whole = scan.index(Index::KeysAlone, &mut |entry| index.push(entry)).await?;
         let has_indexes = scan.has_indexes;
         scan.end().await;
-        let facts = Facts::new(&known, &table, &index, is_table_whole && is_index_whole);
+        let (seen, are_whole) = (known.seen, is_table_whole && is_index_whole);
+        // For a large log, this takes long.
+        let facts = tokio::task::spawn_blocking(move || Facts::new(&known, &table, &index, are_whole)).await;
+        let ended = |error| StoreError::new(ErrorKind::Unavailable, "the runtime ends").because(error);
+        let facts = facts.map_err(ended)?;
         let head = facts.head;
-        Ok(Self { what, facts, seen: known.seen, head, has_indexes })
+        Ok(Self { what, facts, seen, head, has_indexes })
     }
 
     /// Whether nothing was written since, if PostgreSQL reads this head now.

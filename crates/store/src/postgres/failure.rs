@@ -68,6 +68,11 @@ pub(super) fn is_read_only(error: &Error) -> bool {
     code(error) == Some("25006")
 }
 
+/// Whether the user lacks a right.
+pub(super) fn is_right_missing(error: &Error) -> bool {
+    code(error) == Some("42501")
+}
+
 /// Whether a table lacks a column.
 pub(super) fn is_column_missing(error: &Error) -> bool {
     code(error) == Some("42703")

@@ -140,7 +140,7 @@ impl Writer {
         let mark = &mark[..if statements.has_sums { 2 } else { 1 }];
         let kept = async {
             match buckets.are_known() {
-                true => parts::update(client, statements, &buckets, upto as u64).await,
+                true => parts::write(client, &statements.update_buckets, &buckets, upto as u64).await,
                 // The next check computes them.
                 false => Ok(()),
             }

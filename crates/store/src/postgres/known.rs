@@ -8,7 +8,7 @@ use super::{
     rows::{self, Head},
     scan::{Scan, short},
     tables,
-    trail::Trail,
+    trail::{Traces, Trail},
 };
 use crate::{
     ErrorKind, StoreError,
@@ -21,31 +21,33 @@ pub(super) struct Known {
     pub(super) head: Head,
     /// The head as PostgreSQL reads it; none if it is lost and known from the trail and the buckets alone.
     pub(super) seen: Option<Head>,
-    /// What is wrong with the head, the buckets or the trail.
+    /// What is wrong with the head.
     pub(super) what: Option<String>,
     /// The digest of the rows up to `compacted`; none if an earlier release deleted rows since it was computed.
     pub(super) digest: Option<i64>,
     /// The buckets of the same rows, as far as they are known.
     pub(super) buckets: Buckets,
+    /// The table of the buckets could be read as a whole.
+    pub(super) are_parts_whole: bool,
     pub(super) trail: Trail,
 }
 
 impl Known {
-    pub(super) async fn read(shared: &Shared, scan: &Scan<'_>) -> Result<Self, StoreError> {
+    pub(super) async fn read(shared: &Shared, scan: &Scan<'_>, traces: Traces) -> Result<Self, StoreError> {
         let statements = &shared.statements;
         let (mut trail, mut parts) = (Trail::default(), Vec::<(usize, Vec<u8>)>::new());
-        let mut is_whole = true;
+        let mut are_parts_whole = true;
         if statements.has_buckets {
-            trail = Trail::read(scan, statements).await?;
+            trail = Trail::read(scan, statements, traces).await?;
             let columns = format!("part, {}", short("buckets", buckets::PART_BYTES));
             let mut each = |row: &Row| {
                 parts.extend(parts::part(row).map(|(part, bytes)| (part, bytes.to_vec())));
             };
-            is_whole = scan.pages(&statements.buckets, &columns, &mut each).await? && trail.is_whole;
+            are_parts_whole = scan.pages(&statements.buckets, &columns, &mut each).await?;
         }
         let stamp = parts.iter().filter_map(|(part, bytes)| buckets::part_revision(*part, bytes)).max();
         let recorded = trail.end().map(|end| Head { compacted: end.compacted.max(stamp.unwrap_or(0)), ..end });
-        let mut what = (!is_whole).then(|| "a table beside the table log is damaged".to_owned());
+        let mut what = None;
         let read = scan.attempt(&statements.head).await?;
         let read = read.as_deref().map(|rows| {
             let head = rows::head(rows)?;
@@ -81,7 +83,12 @@ impl Known {
         for (part, bytes) in &parts {
             buckets.set_part(*part, head.compacted, bytes);
         }
-        Ok(Self { head, seen, what, digest, buckets, trail })
+        Ok(Self { head, seen, what, digest, buckets, are_parts_whole, trail })
+    }
+
+    /// Whether the buckets or the trail are damaged.
+    pub(super) fn is_damaged_beside(&self) -> bool {
+        !self.are_parts_whole || self.trail.damaged.contains(&true)
     }
 }
 

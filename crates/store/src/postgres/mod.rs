@@ -8,6 +8,7 @@ mod facts;
 mod failure;
 mod forget;
 mod known;
+mod mend;
 mod news;
 mod parts;
 mod password;

@@ -2,7 +2,7 @@
 
 use tokio_postgres::{Client, Error, Row, types::Type};
 
-use super::{connection::Parameters, rows, tables::Statements};
+use super::{connection::Parameters, rows};
 use crate::buckets::{Buckets, PARTS};
 
 /// The buckets of rows of part and bytes, as far as they are intact and of a revision.
@@ -19,29 +19,11 @@ pub(super) fn part(row: &Row) -> Option<(usize, &[u8])> {
     Some((usize::try_from(rows::column::<i16>(row, 0).ok()?).ok()?, rows::column(row, 1).ok()?))
 }
 
-/// Replaces all parts, which are there.
-pub(super) async fn update(
-    client: &Client,
-    statements: &Statements,
-    buckets: &Buckets,
-    revision: u64,
-) -> Result<(), Error> {
+/// Writes all parts with a statement that takes their numbers and their bytes.
+pub(super) async fn write(client: &Client, statement: &str, buckets: &Buckets, revision: u64) -> Result<(), Error> {
     let (numbers, parts) = of(buckets, revision);
     let parameters: &Parameters<'_> = &[(&numbers, Type::INT2_ARRAY), (&parts, Type::BYTEA_ARRAY)];
-    client.execute_typed(&statements.update_buckets, parameters).await.map(drop)
-}
-
-/// Writes all parts, whatever there is.
-pub(super) async fn write(
-    client: &Client,
-    statements: &Statements,
-    buckets: &Buckets,
-    revision: u64,
-) -> Result<(), Error> {
-    let (numbers, parts) = of(buckets, revision);
-    let parameters: &Parameters<'_> = &[(&numbers, Type::INT2_ARRAY), (&parts, Type::BYTEA_ARRAY)];
-    client.batch_execute(&statements.delete_buckets).await?;
-    client.execute_typed(&statements.insert_buckets, parameters).await.map(drop)
+    client.execute_typed(statement, parameters).await.map(drop)
 }
 
 fn of(buckets: &Buckets, revision: u64) -> (Vec<i16>, Vec<Vec<u8>>) {

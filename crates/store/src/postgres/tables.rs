@@ -108,8 +108,6 @@ pub(super) struct Statements {
     pub(super) read_buckets: String,
     /// Replaces parts (1) of the buckets by others (2).
     pub(super) update_buckets: String,
-    /// Deletes all parts of the buckets.
-    pub(super) delete_buckets: String,
     /// Inserts parts (1) of the buckets (2).
     pub(super) insert_buckets: String,
     /// Fails unless the buckets and the trail can be used.
@@ -261,7 +259,6 @@ impl Statements {
             update_buckets: format!(
                 "UPDATE {buckets} b SET buckets = n.buckets FROM unnest($1, $2) AS n(part, buckets) WHERE b.part = n.part"
             ),
-            delete_buckets: format!("DELETE FROM {buckets}"),
             insert_buckets: format!("INSERT INTO {buckets} (part, buckets) SELECT * FROM unnest($1, $2)"),
             // No row is read or written, but the rights are needed. A database that can only be read refuses the first INSERT
             // before it looks at them, so the right to read comes first.

@@ -12,7 +12,6 @@ use super::{
     rows::{self, Head},
     scan::{Scan, short},
     tables::{FORMAT, Statements},
-    writer::BATCH_WRITES,
 };
 use crate::{Key, StoreError, buckets::KeyHash, log::Action};
 
@@ -40,12 +39,22 @@ pub(super) struct Step {
 pub(super) struct Trail {
     traces: HashMap<u64, Trace>,
     end: Option<Head>,
-    /// The tables could be read as a whole.
-    pub(super) is_whole: bool,
+    /// Which of the two tables could not be read as a whole.
+    pub(super) damaged: [bool; 2],
+}
+
+/// Whether the traces of the trail are kept in memory, or only where it ends.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Traces {
+    Kept,
+    Skipped,
 }
 
 const ACTION: u64 = 3;
 const TRACE_BYTES: usize = 8;
+
+/// The most bytes of traces in a row, also of a later release whose transactions may be larger.
+const MOST_BYTES: usize = 1 << 20;
 
 impl Trace {
     pub(super) fn of(key: &Key, action: Action) -> Self {
@@ -93,27 +102,29 @@ impl Step {
 }
 
 impl Trail {
-    pub(super) async fn read(scan: &Scan<'_>, statements: &Statements) -> Result<Self, StoreError> {
-        let (mut trail, mut is_whole) = (Self::default(), true);
-        let columns = format!("first, compacted, {}, sum", short("traces", TRACE_BYTES * BATCH_WRITES));
-        for table in &statements.trails {
+    pub(super) async fn read(scan: &Scan<'_>, statements: &Statements, traces: Traces) -> Result<Self, StoreError> {
+        let mut trail = Self::default();
+        let columns = format!("first, compacted, {}, sum", short("traces", MOST_BYTES));
+        for (number, table) in statements.trails.iter().enumerate() {
+            let mut are_rows = true;
             let mut add = |row: &Row| match Step::of_row(row) {
-                Some(step) => trail.add(&step),
-                None => is_whole = false,
+                Some(step) => trail.add(&step, traces),
+                None => are_rows = false,
             };
             let is_read = scan.pages(table, &columns, &mut add).await?;
-            is_whole &= is_read;
+            trail.damaged[number] = !is_read || !are_rows;
         }
-        trail.is_whole = is_whole;
         Ok(trail)
     }
 
-    fn add(&mut self, step: &Step) {
-        let traces = step.traces.chunks_exact(TRACE_BYTES).map(|bytes| {
-            let number = bytes.iter().rev().fold(0, |number, byte| number << 8 | u64::from(*byte));
-            Trace(number)
-        });
-        self.traces.extend((step.first..).zip(traces));
+    fn add(&mut self, step: &Step, traces: Traces) {
+        if traces == Traces::Kept {
+            let traces = step.traces.chunks_exact(TRACE_BYTES).map(|bytes| {
+                let number = bytes.iter().rev().fold(0, |number, byte| number << 8 | u64::from(*byte));
+                Trace(number)
+            });
+            self.traces.extend((step.first..).zip(traces));
+        }
         let end = Head { revision: step.last(), compacted: step.compacted };
         if self.end.is_none_or(|known| known.revision <= end.revision) {
             self.end = Some(end);

@@ -35,7 +35,7 @@ use crate::{
 };
 
 /// The most writes of a transaction, and the bytes of values after which it is full.
-pub(super) const BATCH_WRITES: usize = 512;
+const BATCH_WRITES: usize = 512;
 const BATCH_BYTES: usize = 8 << 20;
 /// How often a transaction is tried that stands in the way of others.
 const ATTEMPTS: usize = 10;

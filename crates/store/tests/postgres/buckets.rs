@@ -267,3 +267,38 @@ async fn a_database_that_can_only_be_read_is_read_with_the_rights_that_there_are
     let reader = Postgres::connect(&address, options()).await.unwrap();
     assert_eq!(value(&reader, "a").await.unwrap(), b"new");
 }
+
+#[tokio::test]
+async fn a_damaged_table_beside_the_log_is_written_anew_and_stops_nothing() {
+    drop(filled("beside").await);
+    let refuse = |schema: &str, table: &str| {
+        format!(
+            "CREATE FUNCTION {schema}.refuse() RETURNS trigger LANGUAGE plpgsql \
+             AS $$ BEGIN RAISE 'invalid page' USING ERRCODE = 'XX001'; END $$; \
+             CREATE TRIGGER refuse BEFORE DELETE ON {schema}.{table} FOR EACH ROW EXECUTE FUNCTION {schema}.refuse()"
+        )
+    };
+    let one = "UPDATE beside.trail SET sum = sum + 1 WHERE first = (SELECT max(first) FROM beside.trail)";
+    let other = "UPDATE beside.trail_copy SET traces = 'short'";
+    let both = &format!("{one}; {other}");
+    let buckets = "UPDATE beside.buckets SET buckets = '' WHERE part = 3";
+    // A page that PostgreSQL cannot read is not deleted from; the table is truncated.
+    let page = &format!("{}; {one}", refuse("beside", "trail"));
+    for (round, damage) in [one, other, both, buckets, page].into_iter().enumerate() {
+        execute(damage).await;
+        let store = store("beside").await;
+        assert_eq!(store.find_damage().await.unwrap().map(|error| error.to_string()), None, "{damage}");
+        store.create(&key(format!("f{round}")), Vec::new()).await.unwrap();
+        store.health().await.unwrap();
+        let differ = "SELECT count(*) FROM (TABLE beside.trail EXCEPT TABLE beside.trail_copy) d";
+        let missing = "SELECT count(*) FROM (TABLE beside.trail_copy EXCEPT TABLE beside.trail) d";
+        assert_eq!((number(differ).await, number(missing).await), (0, 0), "{damage}");
+        assert_eq!(number("SELECT count(*) FROM beside.buckets WHERE buckets <> ''").await, 24, "{damage}");
+    }
+    // The trail that there is again shows the head.
+    let head = "SELECT max(first + octet_length(traces) / 8 - 1) FROM beside.trail";
+    assert_eq!(number(head).await, number("SELECT revision FROM beside.head").await);
+    // With the digest gone too, nothing shows whether rows are missing.
+    execute(&format!("UPDATE beside.head SET digested = 0; {buckets}; UPDATE beside.trail_copy SET sum = 0")).await;
+    assert_eq!(kind(store("beside").await.health().await), ErrorKind::Corrupt);
+}
