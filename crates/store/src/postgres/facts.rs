@@ -71,7 +71,7 @@ impl Newest {
 
 impl Facts {
     pub(super) fn new(known: &Known, table: &[Entry], index: &[Entry], are_whole: bool) -> Self {
-        let rows = Rows::new(known, table, index);
+        let rows = Rows::new(known, table, index, are_whole);
         let head = rows.head;
         let (kept_rows, kept) = rows.kept(known, are_whole);
         let mut facts = Self { head, newest: BTreeMap::new(), nameless: HashMap::new(), kept, lost: None };
@@ -211,13 +211,16 @@ struct Rows<'e> {
 }
 
 impl<'e> Rows<'e> {
-    fn new(known: &Known, table: &'e [Entry], index: &'e [Entry]) -> Self {
+    fn new(known: &Known, table: &'e [Entry], index: &'e [Entry], are_whole: bool) -> Self {
         let (altered, sound): (Vec<&Entry>, Vec<&Entry>) = table.iter().partition(|entry| check::is_altered(entry));
         let in_table = claims(sound.iter().copied());
         // An altered row may have been moved here from a revision that is missing now, or that another one was moved to.
         let refuted = claims(altered.iter().copied());
         let in_index: Claims = claims(index.iter()).difference(&refuted).cloned().collect();
-        let head = corrected(known, &in_table, &in_index);
+        let head = match known.trail.end().filter(|_| are_whole && does_trail_prove_end(known, table, index)) {
+            Some(end) => Head { revision: end.revision, ..known.head },
+            None => corrected(known, &in_table, &in_index),
+        };
         let compacted = head.compacted;
         let moved = moved(&altered, head, &in_table, &in_index);
         // Beyond a head that the trail confirms, there is what a checksum confirms, or garbage.
@@ -289,6 +292,24 @@ impl<'e> Rows<'e> {
         let is_all = known.digest.is_some_and(|digest| digest == digest_of(&kept));
         (kept, if is_all { Kept::All } else { Kept::Proven(Box::new(difference)) })
     }
+}
+
+/// Whether the log ends where the trail does, although the head is further ahead: both trails could be read, they have every
+/// revision after `compacted`, and nothing is beyond them.
+///
+/// A row that an earlier release has written leaves no trail. If there is one, others may be lost, so the trail proves nothing.
+fn does_trail_prove_end(known: &Known, table: &[Entry], index: &[Entry]) -> bool {
+    let Some(end) = known.trail.end().filter(|_| known.seen.is_some() && !known.trail.damaged.contains(&true)) else {
+        return false;
+    };
+    let compacted = known.head.compacted;
+    let is_traced = |entry: &Entry| {
+        entry.revision <= compacted || entry.revision <= end.revision && known.trail.trace(entry.revision).is_some()
+    };
+    known.head.revision > end.revision
+        && end.revision >= compacted
+        && (compacted + 1..=end.revision).all(|revision| known.trail.trace(revision).is_some())
+        && table.iter().chain(index).all(is_traced)
 }
 
 /// The head, unless it is further ahead of all rows than rows can be missing, which only a damaged number can be.

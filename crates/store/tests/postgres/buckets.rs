@@ -65,7 +65,15 @@ async fn a_store_without_a_head_is_read_and_not_written() {
 #[tokio::test]
 async fn a_head_that_is_damaged_is_corrected() {
     drop(filled("bad_head").await);
-    for damage in ["revision = 4", "revision = 1::int8 << 61", "format = -7", "compacted = 2", "compacted = 99"] {
+    for damage in [
+        "revision = 4",
+        "revision = 10",
+        "revision = revision + 64",
+        "revision = 1::int8 << 61",
+        "format = -7",
+        "compacted = 2",
+        "compacted = 99",
+    ] {
         execute("CREATE TABLE bad_head.saved AS SELECT * FROM bad_head.head").await;
         execute(&format!("UPDATE bad_head.head SET {damage}")).await;
         let store = store("bad_head").await;
