@@ -13,6 +13,7 @@ use super::{
     connection::Parameters,
     facts::{Facts, Newest, Unproven},
     known::Known,
+    read,
     rows::{self, Head},
     scan::{Index, Scan},
     trail::Traces,
@@ -92,6 +93,20 @@ impl Damage {
         }
     }
 
+    /// The stored bytes of a key's newest revision, whether or not they match their checksum; empty if its row is lost. If it is not
+    /// known which revision that is, those of the last known one.
+    pub(super) async fn get_unverified(&self, shared: &Shared, key: &Key) -> Result<Option<Stored>, StoreError> {
+        let (revision, place) = match self.facts.newest(key) {
+            Ok(Some(Newest::Row(revision, place))) => (revision, place),
+            Ok(Some(Newest::Unknown)) | Err(Unproven) => return read::get_unverified(shared, key).await,
+            Ok(Some(newest @ Newest::Lost(_))) => return self.stored(shared, key, newest).await,
+            Ok(Some(Newest::Removed(_)) | None) => return Ok(None),
+        };
+        let found = self.row(shared, key, revision, place).await?;
+        let value = found.first().map_or(Ok(None), |row| rows::column::<Option<Vec<u8>>>(row, 2))?;
+        Ok(value.map(|value| Stored { revision: log::revision(revision), value }))
+    }
+
     /// A page of a list of now.
     pub(super) async fn page(
         &self,
@@ -123,7 +138,7 @@ impl Damage {
     /// The value of a row; none if the row is a removal.
     async fn stored(&self, shared: &Shared, key: &Key, newest: Newest) -> Result<Option<Stored>, StoreError> {
         let unreadable = |revision| Stored { revision: log::revision(revision), value: sum::UNREADABLE };
-        let (revision, (page, number)) = match newest {
+        let (revision, place) = match newest {
             Newest::Row(revision, place) => (revision, place),
             Newest::Lost(revision) => return Ok(Some(unreadable(revision))),
             Newest::Removed(_) => return Ok(None),
@@ -132,10 +147,7 @@ impl Damage {
                 return Ok(Some(Stored { revision: log::revision(0), value }));
             }
         };
-        let sql =
-            format!("{} WHERE ctid = '({page},{number})'::tid AND key = $1 AND revision = $2", shared.statements.row);
-        let bytes = key.as_str().as_bytes();
-        match self.query(shared, &sql, &[(&bytes, Type::BYTEA), (&(revision as i64), Type::INT8)]).await {
+        match self.row(shared, key, revision, place).await {
             Ok(found) => match found.first().map(|row| rows::stored(key, row)) {
                 Some(Ok(stored)) => Ok(stored),
                 _ => Ok(Some(unreadable(revision))),
@@ -143,6 +155,20 @@ impl Damage {
             Err(error) if *error.kind() == ErrorKind::Corrupt => Ok(Some(unreadable(revision))),
             Err(error) => Err(error),
         }
+    }
+
+    /// The row of a key and a revision at a place.
+    async fn row(
+        &self,
+        shared: &Shared,
+        key: &Key,
+        revision: u64,
+        (page, number): (u32, u16),
+    ) -> Result<Vec<Row>, StoreError> {
+        let sql =
+            format!("{} WHERE ctid = '({page},{number})'::tid AND key = $1 AND revision = $2", shared.statements.row);
+        let bytes = key.as_str().as_bytes();
+        self.query(shared, &sql, &[(&bytes, Type::BYTEA), (&(revision as i64), Type::INT8)]).await
     }
 
     async fn query(&self, shared: &Shared, sql: &str, parameters: &Parameters<'_>) -> Result<Vec<Row>, StoreError> {

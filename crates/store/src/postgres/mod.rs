@@ -246,7 +246,12 @@ impl Store for Postgres {
 
     fn get_unverified<'a>(&'a self, key: &'a Key) -> Answer<'a, Option<Stored>> {
         Box::pin(async move {
-            match read::get_unverified(&self.0.shared, key).await {
+            let shared = &self.0.shared;
+            let stored = match shared.damage().await? {
+                Some(damage) => damage.get_unverified(shared, key).await,
+                None => read::get_unverified(shared, key).await,
+            };
+            match stored {
                 Err(error) if *error.kind() == ErrorKind::Corrupt => self.get(key).await,
                 stored => stored,
             }

@@ -58,6 +58,27 @@ async fn bytes_that_do_not_match_their_checksum_can_be_saved() {
 }
 
 #[tokio::test]
+async fn bytes_of_an_earlier_revision_are_not_those_of_a_damaged_one() {
+    drop(filled("unverified_lost").await);
+    let client = bare().await;
+    client
+        .batch_execute(
+            "DELETE FROM unverified_lost.log WHERE revision = (SELECT revision FROM unverified_lost.head); \
+             UPDATE unverified_lost.log SET value = 'changed' WHERE key = 'b'",
+        )
+        .await
+        .unwrap();
+    let store = store("unverified_lost").await;
+    assert_eq!((value(&store, "a").await, value(&store, "b").await), (b"".to_vec(), b"".to_vec()));
+    let lost = store.get_unverified(&key("a")).await.unwrap();
+    assert_eq!(lost, store.get(&key("a")).await.unwrap());
+    let b = store.get(&key("b")).await.unwrap().unwrap().revision;
+    let unverified = store.get_unverified(&key("b")).await.unwrap().unwrap();
+    assert_eq!((unverified.revision, unverified.value), (b, b"changed".to_vec()));
+    assert_eq!(store.get_unverified(&key("nothing")).await.unwrap(), None);
+}
+
+#[tokio::test]
 async fn a_store_that_runs_is_checked_again() {
     let store = filled("checked_again").await;
     store.health().await.unwrap();
