@@ -51,7 +51,7 @@ impl Target {
         work::step(selection_bytes(request)).await;
         let list = ListOptions::of(&request.head.query, &self.resource, false)?;
         let form = ListForm::of(self, request)?;
-        let lister = Lister::begin(self, list, &request.allowance).await?;
+        let lister = Lister::begin(self, list, &request.allowance).await?.following_the_store();
         let mut bytes = form.begin()?;
         let mut removing = Removing { target: self.clone(), options, form, lister };
         let mut charge = removing.portion(&mut bytes).await?;
@@ -67,7 +67,7 @@ impl Target {
                 charge = match removing.portion(&mut bytes).await {
                     Ok(charge) => charge,
                     Err(status) => {
-                        status.log("a removal of many objects was broken off");
+                        status.warn("a removal of many objects was broken off");
                         let _ = sender.send(broken_off(bytes, &status), sender.nothing());
                         return;
                     }

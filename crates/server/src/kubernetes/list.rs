@@ -114,6 +114,10 @@ pub(super) struct Lister {
     moment: Option<Cursor>,
     /// How many objects are still wanted.
     left: Option<usize>,
+    /// Whether the list goes on at the newest moment if the store forgets its own.
+    follows_store: bool,
+    /// The last object that was read.
+    last_read: Option<Name>,
     /// The last object that was looked at.
     passed: Option<Name>,
     /// Whether an object was given.
@@ -189,6 +193,8 @@ impl Lister {
             after,
             moment: None,
             left,
+            follows_store: false,
+            last_read: None,
             passed: None,
             has_given: false,
             last: None,
@@ -196,6 +202,12 @@ impl Lister {
             is_read: false,
             is_done: false,
         })
+    }
+
+    /// The same list, which goes on at the newest moment if the store forgets the moment that the list began at: for
+    /// deletions, which need no consistent list and can themselves make the store forget its history.
+    pub(super) fn following_the_store(self) -> Self {
+        Self { follows_store: true, ..self }
     }
 
     /// The next objects, as many as are at hand, with the charge for them and for what is made of them.
@@ -275,8 +287,19 @@ impl Lister {
                 Ok(read) => read,
                 Err(ReadError::OutOfMemory(_)) if !self.read.is_empty() => return Ok(()),
                 Err(ReadError::OutOfMemory(exceeded)) => return Err(Status::out_of_memory(exceeded)),
-                Err(ReadError::Repository(error)) => return Err(self.failed(error)),
+                Err(ReadError::Repository(error)) => {
+                    let is_forgotten = matches!(error.store(), Some(ErrorKind::TooOld));
+                    let last_read = self.last_read.take().filter(|_| self.follows_store && is_forgotten);
+                    let Some(last_read) = last_read else { return Err(self.failed(error)) };
+                    // If the store forgets this moment, too, before a page of it is read, then the list fails.
+                    let after = collection.position(self.scope.as_ref(), None, Some(&last_read)).await;
+                    let after = after.map_err(|error| self.failed(error))?;
+                    self.after = Some(after.ok_or_else(|| self.failed(error))?);
+                    self.moment = None;
+                    continue;
+                }
             };
+            self.last_read = unopened.last().cloned().or_else(|| self.last_read.take());
             self.moment.get_or_insert_with(|| unopened.cursor.clone());
             self.after = unopened.next.clone();
             self.is_read = self.after.is_none();

@@ -65,6 +65,14 @@ impl Status {
         }
     }
 
+    /// Logs that a write of many objects was broken off: at least as a warning, for objects have changed already.
+    pub(crate) fn warn(&self, what: &'static str) {
+        if self.code.is_server_error() || self.is_out_of_memory {
+            return self.log(what);
+        }
+        tracing::warn!(status = self.code.as_u16(), error = self.message, "{what}");
+    }
+
     /// A failure without details.
     pub(crate) fn new(code: StatusCode, reason: &'static str, message: impl Into<String>) -> Self {
         Self { code, reason, message: message.into(), details: None, next: None, cause: None, is_out_of_memory: false }

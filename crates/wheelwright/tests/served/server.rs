@@ -135,7 +135,7 @@ impl Client {
 
     /// The status and the body of the next answer.
     pub(crate) fn answer(&mut self) -> io::Result<(u16, String)> {
-        let (mut status, mut length) = (None, 0);
+        let (mut status, mut length, mut is_chunked) = (None, 0, false);
         loop {
             let mut line = String::new();
             if self.0.read_line(&mut line)? == 0 {
@@ -145,12 +145,22 @@ impl Client {
             match line.split_once(": ") {
                 _ if line.is_empty() => break,
                 Some(("content-length", value)) => length = value.parse().map_err(io::Error::other)?,
+                Some(("transfer-encoding", "chunked")) => is_chunked = true,
                 _ if status.is_none() => status = line.get(9..12).and_then(|code| code.parse().ok()),
                 _ => {}
             }
         }
         let mut bytes = vec![0; length];
         self.0.read_exact(&mut bytes)?;
+        while is_chunked {
+            let mut line = String::new();
+            self.0.read_line(&mut line)?;
+            let length = usize::from_str_radix(line.trim_end(), 16).map_err(io::Error::other)?;
+            let mut chunk = vec![0; length + 2];
+            self.0.read_exact(&mut chunk)?;
+            bytes.extend_from_slice(&chunk[..length]);
+            is_chunked = length > 0;
+        }
         let status = status.ok_or_else(|| io::Error::other("no status"))?;
         Ok((status, String::from_utf8(bytes).map_err(io::Error::other)?))
     }

@@ -48,6 +48,32 @@ fn when_all_is_deleted_on_a_disk_that_was_full_it_holds_as_much_again() {
 }
 
 #[test]
+fn a_collection_is_deleted_to_its_end_on_a_full_disk() {
+    let test = "small_disk::a_collection_is_deleted_to_its_end_on_a_full_disk";
+    let Some(folder) = on_a_disk_of_its_own("24m", test) else { return };
+    let log = tempfile::NamedTempFile::new().unwrap();
+    let server = Server::logging_to(log.path(), &folder.join("small.db"), &["--log", "warn"]);
+    let mut client = server.connect().unwrap();
+    let mut count = 0;
+    let refused = loop {
+        match client.request("POST", apps(), &app(&format!("app-{count}"), &"x".repeat(100_000))).unwrap() {
+            (201, _) => count += 1,
+            other => break other,
+        }
+    };
+    assert_eq!(refused.0, 507, "{}", refused.1);
+    let (status, body) = client.request("DELETE", apps(), "").unwrap();
+    let end = body.chars().rev().take(300).collect::<Vec<_>>().into_iter().rev().collect::<String>();
+    let deleted: serde_json::Value = serde_json::from_str(&body).unwrap_or_else(|error| panic!("{error}: {end}"));
+    assert_eq!((status, deleted["items"].as_array().map(Vec::len)), (200, Some(count)));
+    // The deletion took the history that its own list stood on.
+    assert!(within(FULL, || fs::read_to_string(log.path()).unwrap().contains("history was forgotten early")));
+    let left = client.request("GET", apps(), "").unwrap().1;
+    let left: serde_json::Value = serde_json::from_str(&left).unwrap();
+    assert_eq!(left["items"].as_array().map(Vec::len), Some(0));
+}
+
+#[test]
 fn a_server_that_does_not_start_on_a_full_disk_leaves_no_file() {
     let test = "small_disk::a_server_that_does_not_start_on_a_full_disk_leaves_no_file";
     let Some(folder) = on_a_disk_of_its_own("1m", test) else { return };
