@@ -23,7 +23,9 @@ use prometheus_client::{
 };
 use wheelwright_repository::{Repository, SourceCounts};
 
-use crate::{access::Access, audit::AuditLog, budget::Budget, damaged_records::DamagedRecords, scrub::Scrub};
+use crate::{
+    access::Access, audit::AuditLog, budget::Budget, damaged_records::DamagedRecords, own::StoreState, scrub::Scrub,
+};
 
 /// The metrics of a server.
 #[derive(Debug)]
@@ -35,6 +37,7 @@ pub(crate) struct Metrics {
     /// that clients choose.
     known: RwLock<HashMap<RequestLabels, Known, RandomState>>,
     refused: Family<RefusedLabels, Counter>,
+    store: Family<StoreLabels, Gauge>,
     pub(crate) in_flight: Gauge,
     pub(crate) bodies: Gauge,
     pub(crate) watches: Gauge,
@@ -69,6 +72,11 @@ struct RefusedLabels {
     reason: &'static str,
 }
 
+#[derive(Clone, PartialEq, Eq, Hash, Debug, EncodeLabelSet)]
+struct StoreLabels {
+    state: &'static str,
+}
+
 impl Metrics {
     pub(crate) fn new(
         repository: Repository,
@@ -84,17 +92,20 @@ impl Metrics {
             durations: Family::new_with_constructor(buckets as fn() -> Histogram),
             known: RwLock::default(),
             refused: Family::default(),
+            store: Family::default(),
             in_flight: Gauge::default(),
             bodies: Gauge::default(),
             watches: Gauge::default(),
             connections: Gauge::default(),
             queued: Gauge::default(),
         };
-        let Self { registry, requests, durations, refused, in_flight, bodies, watches, connections, queued, .. } =
-            &mut metrics;
+        let Self {
+            registry, requests, durations, refused, store, in_flight, bodies, watches, connections, queued, ..
+        } = &mut metrics;
         registry.register("requests", "Requests that were answered, by kind, version and verb", requests.clone());
         registry.register("request_seconds", "How long requests took, watches aside", durations.clone());
         registry.register("refused", "Connections and requests that were refused unread", refused.clone());
+        registry.register("store_state", "Whether the store can be used: 1 for its state, 0 for others", store.clone());
         registry.register("requests_in_flight", "Requests that are being answered", in_flight.clone());
         registry.register("bodies_in_flight", "Requests whose bodies are being read", bodies.clone());
         registry.register("watches", "Watches that are open", watches.clone());
@@ -143,8 +154,12 @@ impl Metrics {
         self.refused.get_or_create(&RefusedLabels { reason }).inc();
     }
 
-    /// All of it, in the format that Prometheus reads.
-    pub(crate) fn text(&self) -> String {
+    /// All of it with the state of the store, in the format that Prometheus reads.
+    pub(crate) fn text(&self, store: StoreState) -> String {
+        for state in StoreState::ALL {
+            let labels = StoreLabels { state: state.name() };
+            self.store.get_or_create(&labels).set(i64::from(state == store));
+        }
         let mut text = String::new();
         // Writing into a text does not fail.
         let _ = encode(&mut text, &self.registry);
@@ -240,7 +255,7 @@ mod tests {
     };
 
     #[test]
-    fn one_sees_who_still_uses_a_version() {
+    fn metrics_show_who_still_uses_a_version_and_the_state_of_the_store() {
         let store = Arc::new(wheelwright_store::Memory::new());
         let metrics = Metrics::new(
             Repository::new(store, []),
@@ -258,8 +273,12 @@ mod tests {
         metrics.count("kubernetes", Some(&access), StatusCode::OK, Duration::from_millis(2));
         metrics.count("kubernetes", Some(&access), StatusCode::OK, Duration::from_millis(2));
         let line = r#"wheelwright_requests_total{dialect="kubernetes",kind="Order.shop.example.com",version="v1",verb="get",code="200"} 2"#;
-        let text = metrics.text();
+        let text = metrics.text(StoreState::Full);
         assert!(text.contains(line), "{text}");
+        for (state, value) in [("ok", 0), ("full", 1), ("damaged", 0), ("unavailable", 0)] {
+            let line = format!("wheelwright_store_state{{state=\"{state}\"}} {value}\n");
+            assert!(text.contains(&line), "{text}");
+        }
         assert!(text.contains(r#"wheelwright_request_seconds_count{dialect="kubernetes",verb="get"} 2"#), "{text}");
     }
 }

@@ -7,7 +7,7 @@ use std::{
 
 use http::{HeaderValue, Method, StatusCode, header};
 use tokio::{runtime::Handle, time::timeout};
-use wheelwright_repository::Repository;
+use wheelwright_repository::{ErrorKind, Repository, RepositoryError};
 
 use crate::{
     access::{Access, Scope, Verb},
@@ -24,11 +24,23 @@ use crate::{
 pub(crate) struct Readiness {
     repository: Repository,
     /// What the last try came to.
-    last: Mutex<Option<(Instant, bool)>>,
+    last: Mutex<Option<(Instant, StoreState)>>,
     /// Held while the store is tried.
     trying: tokio::sync::Mutex<()>,
     /// Where the store is tried. It may take its time over a read, and the thread of probes must not wait for that.
     runtime: Option<Handle>,
+}
+
+/// Whether the store can be used, and if not, why.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum StoreState {
+    Ok,
+    /// There is no room for writes.
+    Full,
+    /// Its structure is damaged.
+    Damaged,
+    /// It cannot be reached, or fails in another way.
+    Unavailable,
 }
 
 /// How long the last try is as good as another one.
@@ -65,11 +77,11 @@ pub(crate) async fn answer(
         Endpoint::Live => Answer::text(StatusCode::OK, "ok"),
         Endpoint::Ready if is_ending => Answer::text(StatusCode::SERVICE_UNAVAILABLE, "about to end\n"),
         Endpoint::Ready => {
-            let is_ready = readiness.is_ready().await;
-            match (is_ready, head.query.get("verbose")) {
-                (_, Some(_)) => verbose(is_ready, audit, damaged.as_deref()),
-                (true, None) => Answer::text(StatusCode::OK, "ok"),
-                (false, None) => Answer::text(StatusCode::SERVICE_UNAVAILABLE, "the store cannot be used\n"),
+            let state = readiness.state().await;
+            match (state, head.query.get("verbose")) {
+                (_, Some(_)) => verbose(state, audit, damaged.as_deref()),
+                (StoreState::Ok, None) => Answer::text(StatusCode::OK, "ok"),
+                (_, None) => Answer::text(StatusCode::SERVICE_UNAVAILABLE, "the store cannot be used\n"),
             }
         }
         Endpoint::Metrics => {
@@ -79,7 +91,8 @@ pub(crate) async fn answer(
                 return answer.refusing(&refusal);
             }
             let open_metrics = HeaderValue::from_static("application/openmetrics-text; version=1.0.0; charset=utf-8");
-            Answer::text(StatusCode::OK, metrics.text()).with(header::CONTENT_TYPE, open_metrics)
+            let text = metrics.text(readiness.state().await);
+            Answer::text(StatusCode::OK, text).with(header::CONTENT_TYPE, open_metrics)
         }
     }
 }
@@ -91,15 +104,17 @@ pub(crate) fn everything() -> Access {
 
 /// The readiness of each part. Without its audit log the server is ready for reads, and for writes unless it is strict. With
 /// damaged records it is ready for all others.
-fn verbose(is_ready: bool, audit: Option<&AuditLog>, damaged: Option<&str>) -> Answer {
-    let line = |name: &str, is_good: bool| match is_good {
-        true => format!("[+]{name} ok\n"),
-        false => format!("[-]{name} failed\n"),
+fn verbose(state: StoreState, audit: Option<&AuditLog>, damaged: Option<&str>) -> Answer {
+    let (code, mut text) = match state {
+        StoreState::Ok => (StatusCode::OK, "[+]store ok\n".to_owned()),
+        failed => (StatusCode::SERVICE_UNAVAILABLE, format!("[-]store failed: {}\n", failed.name())),
     };
-    let mut text = line("store", is_ready);
     text.extend(damaged.map(|damaged| format!("[!]damaged records: {damaged}\n")));
-    text.extend(audit.map(|audit| line("audit-log", !audit.is_failing())));
-    let code = if is_ready { StatusCode::OK } else { StatusCode::SERVICE_UNAVAILABLE };
+    text.push_str(match audit.map(AuditLog::is_failing) {
+        None => "",
+        Some(false) => "[+]audit-log ok\n",
+        Some(true) => "[-]audit-log failed\n",
+    });
     Answer::text(code, text)
 }
 
@@ -140,46 +155,69 @@ impl Readiness {
     }
 
     /// Whether the store can be used, as far as is known soon.
-    pub(crate) async fn is_ready(self: &Arc<Self>) -> bool {
+    pub(crate) async fn state(self: &Arc<Self>) -> StoreState {
         let Some(runtime) = &self.runtime else { return self.tried().await };
-        if let Some(is_ready) = self.last(FRESH) {
-            return is_ready;
+        if let Some(state) = self.last(FRESH) {
+            return state;
         }
         let this = self.clone();
         let mut trying = runtime.spawn(async move { this.tried().await });
         let tried = match (timeout(SOON, &mut trying).await, self.last(STALE)) {
             (Ok(tried), _) => tried,
-            (Err(_), Some(is_ready)) => return is_ready,
+            (Err(_), Some(state)) => return state,
             (Err(_), None) => trying.await,
         };
-        tried.unwrap_or(false)
+        tried.unwrap_or(StoreState::Unavailable)
     }
 
     /// What the last try came to, if it is no older than this.
-    fn last(&self, age: Duration) -> Option<bool> {
+    fn last(&self, age: Duration) -> Option<StoreState> {
         let last = *self.last.lock().unwrap_or_else(PoisonError::into_inner);
-        last.filter(|(tried, _)| tried.elapsed() < age).map(|(_, is_ready)| is_ready)
+        last.filter(|(tried, _)| tried.elapsed() < age).map(|(_, state)| state)
     }
 
     /// Tries the store, unless it just was.
-    async fn tried(&self) -> bool {
+    async fn tried(&self) -> StoreState {
         let _trying = self.trying.lock().await;
-        if let Some(is_ready) = self.last(FRESH) {
-            return is_ready;
+        if let Some(state) = self.last(FRESH) {
+            return state;
         }
-        let is_ready = match timeout(PATIENCE, self.repository.health()).await {
-            Ok(Ok(_)) => true,
+        let state = match timeout(PATIENCE, self.repository.health()).await {
+            Ok(Ok(_)) => StoreState::Ok,
             Ok(Err(error)) => {
                 tracing::error!(%error, "the store cannot be used");
-                false
+                StoreState::of(&error)
             }
             Err(_) => {
                 tracing::error!("the store does not answer");
-                false
+                StoreState::Unavailable
             }
         };
-        *self.last.lock().unwrap_or_else(PoisonError::into_inner) = Some((Instant::now(), is_ready));
-        is_ready
+        *self.last.lock().unwrap_or_else(PoisonError::into_inner) = Some((Instant::now(), state));
+        state
+    }
+}
+
+impl StoreState {
+    pub(crate) const ALL: [Self; 4] = [Self::Ok, Self::Full, Self::Damaged, Self::Unavailable];
+
+    /// The state of a store that fails with an error.
+    fn of(error: &RepositoryError) -> Self {
+        match error.store() {
+            Some(ErrorKind::Full) => Self::Full,
+            Some(ErrorKind::Corrupt) => Self::Damaged,
+            _ => Self::Unavailable,
+        }
+    }
+
+    /// The word for it in metrics and in `/readyz?verbose`.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Ok => "ok",
+            Self::Full => "full",
+            Self::Damaged => "damaged",
+            Self::Unavailable => "unavailable",
+        }
     }
 }
 
@@ -187,4 +225,24 @@ enum Endpoint {
     Live,
     Ready,
     Metrics,
+}
+
+#[cfg(test)]
+mod tests {
+    use wheelwright_store::StoreError;
+
+    use super::*;
+
+    #[test]
+    fn the_state_of_a_store_follows_from_its_error() {
+        for (kind, state) in [
+            (ErrorKind::Full, "full"),
+            (ErrorKind::Corrupt, "damaged"),
+            (ErrorKind::ReadOnly, "unavailable"),
+            (ErrorKind::Unavailable, "unavailable"),
+        ] {
+            let error = RepositoryError::Store(StoreError::new(kind, "the file /srv/shop.db"));
+            assert_eq!(StoreState::of(&error).name(), state, "{error:?}");
+        }
+    }
 }

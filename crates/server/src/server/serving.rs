@@ -115,7 +115,7 @@ impl Service {
             async {
                 // A store may have to write something before it can say whether something was written.
                 self.repository.mark();
-                self.readiness.is_ready().await;
+                self.readiness.state().await;
             },
             self.connections.dismiss_late(),
             async {

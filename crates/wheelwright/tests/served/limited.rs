@@ -59,6 +59,11 @@ fn below_a_file_size_limit_writes_fail_and_documents_can_be_deleted() {
         assert!(within(READINESS, || client.request("GET", "/readyz", "").unwrap().0 == status), "not {status}");
     };
     becomes(&mut client, 503);
+    let verbose = client.request("GET", "/readyz?verbose", "").unwrap();
+    assert_eq!(verbose, (503, "[-]store failed: full\n".to_owned()));
+    let metrics = client.request("GET", "/metrics", "").unwrap().1;
+    assert!(metrics.contains("wheelwright_store_state{state=\"full\"} 1\n"), "{metrics}");
+    assert!(metrics.contains("wheelwright_store_state{state=\"ok\"} 0\n"), "{metrics}");
     for name in written.drain(..written.len() - 3) {
         let path = format!("{}/{name}", apps());
         let (status, body) = client.request("DELETE", &path, "").unwrap();
