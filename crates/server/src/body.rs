@@ -66,6 +66,14 @@ async fn collect(mut body: Pin<&mut impl RequestBody>, most: usize, charge: &mut
     Ok(bytes.into())
 }
 
+/// Reads a body that is not wanted, for a while, so that the client sees the answer: to a client of HTTP/2 that has not sent
+/// all of its body, the end of the answer comes with a reset of the stream. `waits` is as for [`read`].
+pub(crate) async fn pass(body: impl RequestBody, limits: &Limits, waits: bool) {
+    if !waits {
+        pass_over(pin!(body), limits.body_bytes).await;
+    }
+}
+
 /// Reads on for a while: many clients send all before they read, and would find a closed connection instead of the answer.
 async fn pass_over(mut body: Pin<&mut impl RequestBody>, limit: usize) {
     let reading = async {

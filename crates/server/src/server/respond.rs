@@ -92,6 +92,7 @@ impl Service {
                 Some(shares) => Arc::new(Allowance { budget: self.budget.clone(), shares: shares.clone() }),
                 None => peer.allowance.clone(),
             };
+            let mut body = Some(body);
             let mut request = Request { head, body: Bytes::new(), allowance };
             let (access, mut answer) = match refused {
                 Some(refusal) => (None, self.refuse(dialect, &refusal)),
@@ -100,7 +101,7 @@ impl Service {
                     let damaged = is_probe.then(|| self.damaged_records(credential.as_ref())).flatten();
                     (None, Box::pin(own::answer(&request.head, parts, damaged, is_ending)).await)
                 }
-                None => self.routed(dialect, &mut request, body, &mut permit).await,
+                None => self.routed(dialect, &mut request, &mut body, &mut permit).await,
             };
             if let Err(refusal) = self.charge(&mut answer, access.as_ref(), &request.allowance) {
                 answer = self.refuse(dialect, &refusal);
@@ -135,6 +136,10 @@ impl Service {
                 took,
             };
             line.write(is_probe, &self.denials);
+            if let Some(body) = body.take().filter(|body| !body.is_end_stream()) {
+                let waits = request.head.headers.contains_key(header::EXPECT);
+                Box::pin(body::pass(body, &self.limits, waits)).await;
+            }
             let is_watch = access.as_ref().is_some_and(|access| access.verb == Verb::Watch);
             let stream = access.filter(|_| matches!(answer.body, AnswerBody::Pieces(_))).map(|access| Stream {
                 access,
@@ -247,7 +252,7 @@ impl Service {
         &self,
         dialect: Dialect,
         request: &mut Request,
-        body: B,
+        body: &mut Option<B>,
         permit: &mut Option<Permit>,
     ) -> (Option<Access>, Answer) {
         let route = match dialect {
@@ -273,7 +278,7 @@ impl Service {
         &self,
         route: &Route<'_>,
         request: &mut Request,
-        body: B,
+        body: &mut Option<B>,
         permit: &mut Option<Permit>,
     ) -> Result<Answer, Refusal> {
         let access = route.access();
@@ -281,7 +286,7 @@ impl Service {
         let allowance = request.allowance.clone();
         work::set_caller(&allowance.shares);
         let mut _charge = None;
-        if !body.is_end_stream() {
+        if body.as_ref().is_some_and(|body| !body.is_end_stream()) {
             (request.body, _charge) = Box::pin(self.body(body, &allowance, &request.head.headers)).await?;
         }
         let (gauge, place, all) = match access.verb {
@@ -341,10 +346,10 @@ impl Service {
         answer.ok_or_else(|| Refusal::OutOfTime(access.verb.is_read().then_some(Duration::from_secs(1))))
     }
 
-    /// The body of a request, if it is not too long and does not take too long.
-    async fn body(
+    /// The body of a request, if it is not too long and does not take too long. One that is refused unread is left.
+    async fn body<B: RequestBody>(
         &self,
-        body: impl RequestBody,
+        body: &mut Option<B>,
         allowance: &Allowance,
         headers: &HeaderMap,
     ) -> Result<(Bytes, Option<Charge>), Refusal> {
@@ -355,8 +360,8 @@ impl Service {
             self.metrics.count_refused("bodies");
             return Err(Refusal::TooMany(Duration::from_secs(1)));
         };
-        // Read in any case: a client that is still sending would not see the answer.
         let mut charge = allowance.try_hold(Purpose::Requests, 0).map_err(|exceeded| self.out_of_memory(exceeded))?;
+        let Some(body) = body.take() else { return Ok((Bytes::new(), None)) };
         let body = body::read(body, &self.limits, headers.contains_key(header::EXPECT), &mut charge).await;
         if let Err(Refusal::OutOfMemory(exceeded)) = body {
             self.out_of_memory(exceeded);

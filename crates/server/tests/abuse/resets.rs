@@ -36,6 +36,13 @@ pub(crate) fn get(path: &str) -> Vec<u8> {
     [&[0x82, 0x86, 0x44, length][..], path.as_bytes(), &[0x41, 9], b"localhost"].concat()
 }
 
+/// `POST` to a path at a host.
+fn post(path: &str, host: &str) -> Vec<u8> {
+    let [path_length, host_length] = [path, host].map(|text| u8::try_from(text.len()).unwrap());
+    assert!(path_length < 127 && host_length < 127, "lengths of one byte");
+    [&[0x83, 0x86, 0x44, path_length][..], path.as_bytes(), &[0x41, host_length], host.as_bytes()].concat()
+}
+
 /// Settings by which nothing of an answer may be sent until the client says so.
 pub(crate) fn no_window() -> Vec<u8> {
     frame(SETTINGS, 0, 0, &[0, 4, 0, 0, 0, 0])
@@ -172,4 +179,43 @@ async fn whoever_takes_an_answer_of_http_2_as_it_comes_is_given_all_of_it() {
     };
     timeout(LONG, async { tokio::join!(taking, reading) }).await.expect("all of it");
     assert!(taken > 200_000, "{taken}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_request_of_http_2_that_is_refused_before_its_body_has_come_is_answered_without_a_reset() {
+    let open = Running::with_limits(short()).await;
+    let guarded = Running::with_access("roles: {}\nusers: []\n").await;
+    let missing = "/apis/none.example/v1/things";
+    for (running, path, host, expected) in [
+        (&guarded, &*orders("a"), "localhost", "401"),
+        (&open, &orders("a"), "evil.example", "403"),
+        (&open, missing, "localhost", "404"),
+        (&open, "/livez", "localhost", "only GET"),
+    ] {
+        for length in [90, 60_000] {
+            let (mut reading, mut writing) = running.connect().await.into_split();
+            let begin = [PREFACE, &frame(SETTINGS, 0, 0, &[]), &frame(HEADERS, 4, 1, &post(path, host))].concat();
+            writing.write_all(&begin).await.unwrap();
+            // A server that does not wait for the body has refused the request by then.
+            tokio::time::sleep(Duration::from_millis(100)).await;
+            let parts = vec![b'x'; length];
+            let parts = parts.chunks(10_000).map(|part| frame(DATA, 0, 1, part)).collect::<Vec<_>>();
+            let rest = [parts.concat(), frame(DATA, 1, 1, &[]), frame(PING, 0, 0, &[7; 8])];
+            writing.write_all(&rest.concat()).await.unwrap();
+            let (mut answer, mut is_whole, mut is_pinged) = (Vec::new(), false, false);
+            while !(is_whole && is_pinged) {
+                let mut head = [0; 9];
+                timeout(LONG, reading.read_exact(&mut head)).await.expect("an answer").unwrap();
+                let mut payload = vec![0; u32::from_be_bytes([0, head[0], head[1], head[2]]) as usize];
+                reading.read_exact(&mut payload).await.unwrap();
+                assert_ne!(head[3], RESET, "{expected}, {length} bytes: {payload:?}");
+                is_pinged |= head[3] == PING && head[4] & 1 == 1;
+                is_whole |= head[3] == DATA && head[4] & 1 == 1;
+                answer.extend(if head[3] == DATA { payload } else { Vec::new() });
+            }
+            let answer = String::from_utf8(answer).unwrap();
+            assert!(answer.contains(expected), "{expected}, {length} bytes: {answer}");
+        }
+        running.assert_serves_on().await;
+    }
 }
