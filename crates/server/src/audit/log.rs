@@ -245,7 +245,7 @@ impl Writer {
                         let outcome = write_line(&mut self.file, &line, &mut self.is_torn);
                         self.shared.waiting.fetch_sub(line.len(), Ordering::Relaxed);
                         self.shared.waiting_lines.fetch_sub(1, Ordering::Relaxed);
-                        if self.is_recorded(outcome, 1) {
+                        if self.is_written(outcome) {
                             written.extend(acknowledge);
                         }
                     }
@@ -266,17 +266,20 @@ impl Writer {
             return;
         }
         let synced = if self.is_synced { self.file.sync_data() } else { Ok(()) };
-        if self.is_recorded(synced, written.len()) {
-            for acknowledge in written.drain(..) {
-                // A request that waits no longer was answered without it.
-                let _ = acknowledge.send(());
-            }
+        if let Err(error) = synced {
+            self.shared.is_failing.store(true, Ordering::Relaxed);
+            self.shared.lose(written.len() as u64, &error);
+            return written.clear();
         }
-        written.clear();
+        // That nothing is left to write does not show that the log can be written again: the next line does.
+        for acknowledge in written.drain(..) {
+            // A request that waits no longer was answered without it.
+            let _ = acknowledge.send(());
+        }
     }
 
-    /// Whether some lines are on record; else, counts them as lost.
-    fn is_recorded(&self, outcome: io::Result<()>, count: usize) -> bool {
+    /// Whether a line was written; else, counts it as lost.
+    fn is_written(&self, outcome: io::Result<()>) -> bool {
         let was_failing = self.shared.is_failing.swap(outcome.is_err(), Ordering::Relaxed);
         match outcome {
             Ok(()) if was_failing => {
@@ -285,7 +288,7 @@ impl Writer {
             }
             Ok(()) => true,
             Err(error) => {
-                self.shared.lose(count as u64, &error);
+                self.shared.lose(1, &error);
                 false
             }
         }
@@ -412,6 +415,16 @@ mod tests {
         fn flush(&mut self) -> io::Result<()> {
             Ok(())
         }
+    }
+
+    #[cfg(target_os = "linux")]
+    #[tokio::test]
+    async fn a_log_that_cannot_be_written_is_failing_until_a_line_is_written() {
+        let log = AuditLog::open(Path::new("/dev/full"), AuditLoss::Counted).unwrap();
+        log.submit(b"a line\n".to_vec());
+        log.finish().await;
+        assert!(log.is_failing(), "a flush of nothing writes no line");
+        assert_eq!(log.lost().get(), 1);
     }
 
     #[test]
