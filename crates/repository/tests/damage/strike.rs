@@ -16,6 +16,7 @@ pub(crate) enum Damage {
     PagesTorn,
     Truncated,
     StalePages,
+    /// And in half of the files one more page of the index is overwritten.
     StalePairs,
     SectorsShifted,
     ValuesSwapped,
@@ -94,6 +95,10 @@ impl Damage {
                     for start in pairs[random.below(pairs.len())] {
                         file[start..start + page].copy_from_slice(&earlier[start..start + page]);
                     }
+                }
+                if random.below(2) == 0 {
+                    let [_, start] = pairs[random.below(pairs.len())];
+                    file[start..start + page].fill_with(|| random.below(256) as u8);
                 }
             }
             Self::Truncated => file.truncate(file.len() - some(random, file.len() / 2)),

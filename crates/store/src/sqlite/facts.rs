@@ -110,17 +110,21 @@ impl Facts {
     pub(super) fn has_not(&self, key: &Key) -> bool {
         let (at, hash) = (|revision| Position::At(key.as_str().into(), revision), KeyHash::of(key));
         let is_covered = self.covered.has(&at(0), &at(u64::MAX));
-        let is_lost = self.kept.as_ref().is_some_and(|kept| kept.lost_keys.contains(&hash));
-        let has_all_kept = is_covered || self.kept.as_ref().is_some_and(|kept| kept.difference.proves(hash));
-        !self.newest.contains_key(key) && !is_lost && has_all_kept && (is_covered || self.has_all_recent)
+        let has_all_kept = match &self.kept {
+            // A part of the index that is covered may be an older copy.
+            Some(kept) => kept.difference.proves(hash) && !kept.lost_keys.contains(&hash),
+            None => is_covered,
+        };
+        !self.newest.contains_key(key) && has_all_kept && (is_covered || self.has_all_recent)
     }
 
     /// Whether all keys between two texts are known. None as the end: up to the last key.
     pub(super) fn has_all(&self, after: &str, end: Option<&str>) -> bool {
         let from = if after.is_empty() { Position::Start } else { Position::At(after.into(), 0) };
         let to = end.map_or(Position::End, |end| Position::At(end.into(), 0));
-        let has_all_kept = self.kept.as_ref().is_some_and(Kept::is_whole);
-        self.covered.has(&from, &to) || has_all_kept && self.has_all_recent
+        let is_covered = self.covered.has(&from, &to);
+        let has_all_kept = self.kept.as_ref().map_or(is_covered, Kept::is_whole);
+        has_all_kept && (is_covered || self.has_all_recent)
     }
 
     fn conclude(&mut self, mut found: Found, table: &Table, digest: Option<&PageBuckets>) {

@@ -140,6 +140,55 @@ async fn rows_that_are_missing_or_back_since_a_compaction_are_found() {
 }
 
 #[tokio::test]
+async fn a_list_is_refused_if_a_document_is_lost_and_another_page_of_the_index_too() {
+    const PAGE: usize = 4096;
+    let folder = folder();
+    let path = folder.path().join("store");
+    let store = open(folder.path());
+    for number in 0..600 {
+        let part = if number < 300 { "m" } else { "z" };
+        let name = key(&format!("{part}/{:03}", number % 300));
+        let revision = store.create(&name, vec![7]).await.unwrap();
+        if number == 151 {
+            // Makes room in its page.
+            store.delete(&name, &revision).await.unwrap();
+        }
+    }
+    store.compact().await.unwrap();
+    drop(store);
+    let earlier = fs::read(&path).unwrap();
+    let store = open(folder.path());
+    store.create(&key("m/150x"), vec![7]).await.unwrap();
+    store.compact().await.unwrap();
+    drop(store);
+    let mut file = fs::read(&path).unwrap();
+    let (mut outdated, mut overwritten) = (0, 0);
+    for (page, earlier) in file.chunks_mut(PAGE).zip(earlier.chunks(PAGE)) {
+        let has = |text: &[u8]| page.windows(text.len()).any(|bytes| bytes == text);
+        match (has(b"m/150x"), page[0] == 10 && has(b"z/150")) {
+            (true, _) => {
+                page.copy_from_slice(earlier);
+                outdated += 1;
+            }
+            (false, true) => {
+                page.fill(0xff);
+                overwritten += 1;
+            }
+            _ => {}
+        }
+    }
+    assert_eq!((outdated, overwritten), (2, 1));
+    fs::write(&path, file).unwrap();
+    let store = open(folder.path());
+    assert_eq!(kind(store.get(&key("m/150x")).await), Err(ErrorKind::Corrupt));
+    assert_eq!(store.get(&key("m/151")).await.unwrap(), None);
+    assert_eq!(store.get(&key("m/150")).await.unwrap().unwrap().value, [7]);
+    assert_eq!(store.get(&key("z/150")).await.unwrap().unwrap().value, [7]);
+    let listed = store.list(&Prefix::new("m").unwrap(), PageRequest::default()).await;
+    assert_eq!(kind(listed.map(|page| page.items.len())), Err(ErrorKind::Corrupt));
+}
+
+#[tokio::test]
 async fn the_digest_of_a_file_that_an_earlier_release_wrote_is_computed_again() {
     let folder = folder();
     let file = compacted(folder.path()).await;
