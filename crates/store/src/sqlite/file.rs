@@ -216,9 +216,27 @@ impl File {
         }
     }
 
-    /// Records what a check found while the store is in use.
+    /// Records what a check, a read or a write found while the store is in use.
     pub(super) fn report_damage(&self, what: String) {
-        *self.found() = Some(what);
+        if self.damage.get().is_none() {
+            self.found().get_or_insert(what);
+        }
+    }
+
+    /// Whether damage was found that the thread that writes has not looked at.
+    pub(super) fn has_reported_damage(&self) -> bool {
+        self.found().is_some()
+    }
+
+    /// What whoever asked is told of a problem. Damage is recorded.
+    pub(super) fn told(&self, problem: Problem, doing: Doing) -> StoreError {
+        let error = problem.told(&self.path, doing);
+        // Somebody else may write a file that is read without its write-ahead log. Then it looks damaged.
+        if *error.kind() == ErrorKind::Corrupt && !self.is_alone {
+            let what = std::error::Error::source(&error).map_or_else(|| error.to_string(), ToString::to_string);
+            self.report_damage(what);
+        }
+        error
     }
 
     /// Treats the file as damaged if a check found damage. For the thread that writes: nothing is written meanwhile, so what
@@ -226,7 +244,7 @@ impl File {
     pub(super) fn apply_reported_damage(&self) {
         let found = self.found().take();
         // If it fails, then every read does.
-        if let Some(what) = found {
+        if let Some(what) = found.filter(|_| self.damage.get().is_none()) {
             let _ = self.damage_of(what, true);
         }
     }
@@ -278,7 +296,7 @@ impl File {
 
     /// Reads, on this thread: readers of a write-ahead log wait for nobody, except while somebody mends it after a crash.
     pub(super) fn read<T>(&self, read: impl FnOnce(&Connection) -> Result<T, Problem>) -> Result<T, StoreError> {
-        let told = |problem: Problem| problem.told(&self.path, Doing::Read);
+        let told = |problem: Problem| self.told(problem, Doing::Read);
         self.check_sound()?;
         let kept = self.readers().pop();
         let connection = match kept {

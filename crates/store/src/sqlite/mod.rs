@@ -38,6 +38,8 @@ use std::{
     time::{Duration, Instant},
 };
 
+use rusqlite::Connection;
+
 use crate::{
     Answer, Continuation, Cursor, DiskSpace, ErrorKind, Guarantees, Health, Key, KeyRange, Mark, Page, PageRequest,
     Prefix, Revision, Store, StoreError, Stored, Watch,
@@ -46,6 +48,7 @@ use crate::{
 };
 use check::Check;
 use damage::Damage;
+use failure::Problem;
 use file::File;
 use mark::Marks;
 use tail::Tail;
@@ -171,6 +174,31 @@ impl Sqlite {
         Ok(())
     }
 
+    /// Reads the file, or what is certain of it if that is damaged. None of the latter is refused.
+    async fn read<T>(
+        &self,
+        sound: impl FnOnce(&Connection) -> Result<T, Problem>,
+        of_damaged: impl FnOnce(&Damage) -> Option<T>,
+    ) -> Result<T, StoreError> {
+        let damage = match self.file.damage() {
+            Some(damage) => damage,
+            None => {
+                let result = self.file.read(sound);
+                if result.is_ok() {
+                    return result;
+                }
+                if self.file.has_reported_damage() {
+                    // The thread that writes looks at the damage before it writes anything.
+                    let _ = self.writer.ask(Work::Probe).await;
+                }
+                let Some(damage) = self.file.damage() else { return result };
+                damage
+            }
+        };
+        damage.check_unchanged(&self.file.path)?;
+        of_damaged(damage).ok_or_else(|| damage.refusal(&self.file.path))
+    }
+
     async fn write(&self, work: Work) -> Result<Revision, StoreError> {
         if let Work::Write(key, Write::Create(value) | Write::Replace { value, .. })
         | Work::Removal(key, Write::Replace { value, .. }) = &work
@@ -188,42 +216,34 @@ impl Sqlite {
 impl Store for Sqlite {
     fn get<'a>(&'a self, key: &'a Key) -> Answer<'a, Option<Stored>> {
         Box::pin(async move {
-            if let Some(damage) = self.file.damage() {
-                damage.check_unchanged(&self.file.path)?;
-                return damage.get(key).ok_or_else(|| damage.refusal(&self.file.path));
-            }
-            self.file.read(|connection| read::get(connection, key, self.file.has_sums()))
+            let sound = |connection: &Connection| read::get(connection, key, self.file.has_sums());
+            self.read(sound, |damage| damage.get(key)).await
         })
     }
 
     fn get_unverified<'a>(&'a self, key: &'a Key) -> Answer<'a, Option<Stored>> {
         Box::pin(async move {
-            if let Some(damage) = self.file.damage() {
-                damage.check_unchanged(&self.file.path)?;
-                return damage.get_unverified(key).ok_or_else(|| damage.refusal(&self.file.path));
-            }
-            self.file.read(|connection| read::get_unverified(connection, key))
+            let sound = |connection: &Connection| read::get_unverified(connection, key);
+            self.read(sound, |damage| damage.get_unverified(key)).await
         })
     }
 
     fn has_revision<'a>(&'a self, key: &'a Key, revision: &'a Revision) -> Answer<'a, bool> {
         Box::pin(async move {
-            if self.file.damage().is_some() {
-                return Ok(self.get(key).await?.is_some_and(|stored| stored.revision == *revision));
-            }
-            let newest = self.file.read(|connection| read::newest(connection, key))?;
-            Ok(newest
-                .is_some_and(|newest| newest.action != Action::Deleted && log::revision(newest.revision) == *revision))
+            let sound = |connection: &Connection| {
+                let newest = read::newest(connection, key)?.filter(|newest| newest.action != Action::Deleted);
+                Ok(newest.is_some_and(|newest| log::revision(newest.revision) == *revision))
+            };
+            let of_damaged =
+                |damage: &Damage| Some(damage.get(key)?.is_some_and(|stored| stored.revision == *revision));
+            self.read(sound, of_damaged).await
         })
     }
 
     fn list<'a>(&'a self, prefix: &'a Prefix, page: PageRequest) -> Answer<'a, Page> {
         Box::pin(async move {
-            if let Some(damage) = self.file.damage() {
-                damage.check_unchanged(&self.file.path)?;
-                return damage.page(prefix, &page).ok_or_else(|| damage.refusal(&self.file.path));
-            }
-            self.file.read(|connection| read::page(connection, prefix, &page, self.file.has_sums()))
+            let sound = |connection: &Connection| read::page(connection, prefix, &page, self.file.has_sums());
+            self.read(sound, |damage| damage.page(prefix, &page)).await
         })
     }
 
@@ -242,16 +262,13 @@ impl Store for Sqlite {
 
     fn before<'a>(&'a self, key: &'a Key, revision: &'a Revision) -> Answer<'a, Option<Stored>> {
         Box::pin(async move {
-            self.file.check_sound()?;
-            self.file.read(|connection| read::before(connection, key, revision, self.file.has_sums()))
+            let sound = |connection: &Connection| read::before(connection, key, revision, self.file.has_sums());
+            self.read(sound, |_| None).await
         })
     }
 
     fn is_unchanged<'a>(&'a self, range: &'a KeyRange, since: &'a Cursor) -> Answer<'a, bool> {
-        Box::pin(async move {
-            self.file.check_sound()?;
-            self.file.read(|connection| read::is_unchanged(connection, range, since))
-        })
+        Box::pin(async move { self.read(|connection| read::is_unchanged(connection, range, since), |_| None).await })
     }
 
     fn mark(&self) -> Option<Mark> {
@@ -277,8 +294,7 @@ impl Store for Sqlite {
 
     fn watch<'a>(&'a self, prefix: &'a Prefix, from: &'a Cursor) -> Answer<'a, Box<dyn Watch>> {
         Box::pin(async move {
-            self.file.check_sound()?;
-            let head = self.file.read(read::head)?;
+            let head = self.read(read::head, |_| None).await?;
             let told = log::cursor_number(from, head.revision, head.compacted)?;
             let watch = SqliteWatch::new(self.file.clone(), prefix.clone(), told, self.tail.subscribe());
             Ok(Box::new(watch) as Box<dyn Watch>)
@@ -287,11 +303,8 @@ impl Store for Sqlite {
 
     fn now(&self) -> Answer<'_, Cursor> {
         Box::pin(async move {
-            if let Some(damage) = self.file.damage() {
-                damage.check_unchanged(&self.file.path)?;
-                return Ok(damage.cursor());
-            }
-            self.file.read(read::head).map(|head| log::cursor(head.revision))
+            let sound = |connection: &Connection| Ok(log::cursor(read::head(connection)?.revision));
+            self.read(sound, |damage| Some(damage.cursor())).await
         })
     }
 
@@ -299,8 +312,7 @@ impl Store for Sqlite {
         Box::pin(async move {
             let began = Instant::now();
             self.file.check_in_place()?;
-            self.file.check_sound()?;
-            self.file.read(read::head)?;
+            self.read(read::head, |_| None).await?;
             self.writer.ask(Work::Probe).await?;
             Ok(Health { took: began.elapsed() })
         })

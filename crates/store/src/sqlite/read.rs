@@ -2,7 +2,7 @@
 
 use rusqlite::{
     Connection, OptionalExtension, Row, ToSql, params,
-    types::{ToSqlOutput, Value},
+    types::{ToSqlOutput, Value, ValueRef},
 };
 
 use super::failure::Problem;
@@ -142,10 +142,10 @@ pub(super) fn page(
     // The inner query walks the index alone, in the order of the keys, and no further than the page goes.
     const PAGE: [&str; 2] = sums!(
         "SELECT log.revision, log.action, log.value, ",
-        ", newest.key FROM (
+        ", newest.key, newest.revision FROM (
              SELECT key, max(revision) AS revision FROM log INDEXED BY log_by_key
              WHERE key > ?1 AND key < ?2 AND revision <= ?3 GROUP BY key ORDER BY key
-         ) AS newest CROSS JOIN log ON log.revision = newest.revision"
+         ) AS newest LEFT JOIN log NOT INDEXED ON log.revision = newest.revision AND log.key = newest.key"
     );
     let mut statement = transaction.prepare_cached(PAGE[usize::from(has_sums)])?;
     let mut rows = statement.query(params![after, End::of(prefix), moment as i64])?;
@@ -156,6 +156,9 @@ pub(super) fn page(
             break;
         }
         let key = key(row, 4)?;
+        if row.get_ref(0)? == ValueRef::Null {
+            return Err(corrupt(&format!("no row of revision {} of {key}", number(row, 5)?)).into());
+        }
         let Some(stored) = stored(row, &key)? else { continue };
         bytes += stored.value.len();
         items.push((key, stored));
@@ -194,10 +197,10 @@ pub(super) fn portion(
         return Err(log::too_old(after, head.compacted).into());
     }
     let mut until = head.revision.min(after.saturating_add(PORTION_ROWS));
-    // The signs keep SQLite from going by keys, where it would have to sort.
+    // Those of other keys too: one that is missing is noticed.
     const PORTION: [&str; 2] = sums!(
-        "SELECT revision, key, action, CASE WHEN length(value) <= ?5 THEN value END, ",
-        ", length(value) FROM log WHERE revision > ?1 AND revision <= ?2 AND +key > ?3 AND +key < ?4 ORDER BY revision"
+        "SELECT revision, key, action, CASE WHEN key > ?3 AND key < ?4 AND length(value) <= ?5 THEN value END, ",
+        ", length(value), key > ?3 AND key < ?4 FROM log WHERE revision > ?1 AND revision <= ?2 ORDER BY revision"
     );
     let mut statement = transaction.prepare_cached(PORTION[usize::from(has_sums)])?;
     let most_bytes = match longest {
@@ -207,8 +210,16 @@ pub(super) fn portion(
     let range = params![after as i64, until as i64, prefix.as_str(), End::of(prefix), most_bytes];
     let mut rows = statement.query(range)?;
     let (mut events, mut long, mut bytes) = (Vec::new(), None, 0);
+    let mut last = after;
     while let Some(row) = rows.next()? {
         let revision = number(row, 0)?;
+        if revision != last + 1 {
+            break;
+        }
+        last = revision;
+        if !row.get::<_, bool>(6)? {
+            continue;
+        }
         let (key, action) = (key(row, 1)?, action(row, 2)?);
         let Some(mut value) = row.get::<_, Option<Vec<u8>>>(3)? else {
             long = Some(Upcoming { key, revision: log::revision(revision), bytes: number(row, 5)? as usize });
@@ -230,6 +241,9 @@ pub(super) fn portion(
             until = revision;
             break;
         }
+    }
+    if long.is_none() && last < until {
+        return Err(corrupt(&format!("no row of revision {}", last + 1)).into());
     }
     Ok(Portion { events, long, until, has_more: until < head.revision })
 }

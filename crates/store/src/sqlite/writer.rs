@@ -143,7 +143,10 @@ impl Desk {
                 Err(RecvTimeoutError::Timeout) => {
                     self.file.apply_reported_damage();
                     // If it fails, then it will be tried again, and whoever writes meanwhile is told why.
-                    let has_more = self.forget(Age::Over(self.file.options.history)).unwrap_or_default();
+                    let forgotten = self.forget(Age::Over(self.file.options.history));
+                    let has_more =
+                        forgotten.map_err(|problem| self.file.told(problem, Doing::Write)).unwrap_or_default();
+                    self.file.apply_reported_damage();
                     self.file.reserve.is_used_up();
                     rest = if has_more { Duration::ZERO } else { usual_rest };
                 }
@@ -175,7 +178,12 @@ impl Desk {
         if works.is_empty() {
             return;
         }
-        let answers = self.commit_with_room(&works);
+        self.file.apply_reported_damage();
+        let answers = match self.check_sound() {
+            Ok(()) => self.commit_with_room(&works),
+            Err(error) => works.iter().map(|_| Err(copy(&error))).collect(),
+        };
+        self.file.apply_reported_damage();
         for ((asker, _place), answer) in askers.into_iter().zip(answers) {
             // Whoever does not wait any more does not need it.
             let _ = asker.send(answer);
@@ -184,12 +192,12 @@ impl Desk {
 
     /// What was decided is told only after the commit, refusals too: they may rest on a write before them that fails.
     fn commit(&self, works: &[Work]) -> Result<Vec<Result<u64, StoreError>>, StoreError> {
-        let path = &self.file.path;
-        let (transaction, before) = self.begin().map_err(|problem| problem.told(path, Doing::Write))?;
+        let told = |problem: Problem| self.file.told(problem, Doing::Write);
+        let (transaction, before) = self.begin().map_err(told)?;
         let is_probed = works.iter().any(|work| matches!(work, Work::Probe));
-        let (answers, revision) = self.apply(works, before).map_err(|problem| problem.told(path, Doing::Write))?;
+        let (answers, revision) = self.apply(works, before).map_err(told)?;
         let mark = self.marks.0.before_commit(&self.file);
-        transaction.commit().map_err(|error| Problem::from(error).told(path, Doing::Commit))?;
+        transaction.commit().map_err(|error| self.file.told(error.into(), Doing::Commit))?;
         if is_probed || revision > before.revision {
             self.marks.0.after_commit(mark);
         }
@@ -285,9 +293,13 @@ impl Desk {
         Ok(until > head.compacted)
     }
 
+    fn check_sound(&self) -> Result<(), StoreError> {
+        self.file.check_sound().inspect_err(|_| file::keep_log_on_close(&self.connection))
+    }
+
     fn begin(&self) -> Result<(rusqlite::Transaction<'_>, Head), Problem> {
         self.file.apply_reported_damage();
-        self.file.check_sound().inspect_err(|_| file::keep_log_on_close(&self.connection))?;
+        self.check_sound()?;
         let transaction = file::begin(&self.connection, self.file.options.busy_timeout)?;
         // Once nobody else writes, and so at the last moment.
         self.file.check_in_place()?;

@@ -88,6 +88,84 @@ async fn damage_of_a_file_in_use_is_found_by_a_check() {
     assert_eq!(store.get(&key("a/1")).await.unwrap().unwrap().value, b"a/1");
 }
 
+const PAGE: usize = 4096;
+
+/// An open store with the keys `a/000` to `a/399` that keeps few pages in memory, the bytes of its file, and where two leaves
+/// of its table begin.
+async fn in_use(folder: &Path) -> (Sqlite, Vec<u8>, [usize; 2]) {
+    let store = open(folder);
+    for number in 0..400 {
+        store.create(&key(&format!("a/{number:03}")), vec![7; 100]).await.expect("a new key");
+    }
+    drop(store);
+    let store = open_with(folder, SqliteOptions { cache_bytes: 1 << 10, ..SqliteOptions::default() });
+    let file = fs::read(folder.join("store")).expect("a file");
+    let leaf_of = |name: &[u8]| {
+        let has = |page: &[u8]| page[0] == 13 && page.windows(name.len()).any(|bytes| bytes == name);
+        file.chunks(PAGE).position(has).expect("a page") * PAGE
+    };
+    let leaves = [leaf_of(b"a/100"), leaf_of(b"a/300")];
+    (store, file, leaves)
+}
+
+/// Writes are refused, and the file stays as it is.
+async fn is_left_alone(store: Sqlite, path: &Path, file: &[u8]) {
+    assert_eq!(kind(store.create(&key("a/new"), vec![1]).await), Err(ErrorKind::Corrupt));
+    let health = store.health().await.expect_err("damage");
+    assert!(*health.kind() == ErrorKind::Corrupt && health.to_string().contains("store repair"), "{health}");
+    drop(store);
+    assert!(fs::read(path).expect("a file") == file);
+}
+
+#[tokio::test]
+async fn damage_that_a_read_meets_ends_all_writes() {
+    let folder = folder();
+    let path = folder.path().join("store");
+    let (store, mut file, leaves) = in_use(folder.path()).await;
+    file[leaves[0]..leaves[0] + PAGE].fill(0xff);
+    fs::write(&path, &file).unwrap();
+    let listed = store.list(&Prefix::all(), PageRequest::default()).await.unwrap();
+    assert_eq!(listed.items.len(), 400);
+    let lost = listed.items.iter().filter(|(_, stored)| stored.value.is_empty()).count();
+    assert!((1..100).contains(&lost), "{lost}");
+    is_left_alone(store, &path, &file).await;
+}
+
+#[tokio::test]
+async fn damage_that_a_write_meets_ends_all_writes() {
+    let folder = folder();
+    let path = folder.path().join("store");
+    let (store, mut file, _) = in_use(folder.path()).await;
+    file[PAGE..].fill(0xff);
+    fs::write(&path, &file).unwrap();
+    is_left_alone(store, &path, &file).await;
+}
+
+#[tokio::test]
+async fn pages_that_are_swapped_while_they_are_used_hide_no_document() {
+    let folder = folder();
+    let path = folder.path().join("store");
+    let (store, mut file, leaves) = in_use(folder.path()).await;
+    let start = store.now().await.unwrap();
+    let mut watch = store.watch(&Prefix::all(), &wheelwright_store::Cursor::new("1")).await.unwrap();
+    for byte in 0..PAGE {
+        file.swap(leaves[0] + byte, leaves[1] + byte);
+    }
+    fs::write(&path, &file).unwrap();
+    let events = async {
+        for _ in 0..400 {
+            watch.next().await?;
+        }
+        Ok(())
+    };
+    assert_eq!(kind(events.await), Err(ErrorKind::Corrupt));
+    drop(watch);
+    let listed = store.list(&Prefix::all(), PageRequest::default()).await.unwrap();
+    assert_eq!((listed.items.len(), &listed.cursor), (400, &start));
+    assert!(listed.items.iter().all(|(_, stored)| stored.value == [7; 100]));
+    is_left_alone(store, &path, &file).await;
+}
+
 /// A file with the keys `a/000` to `a/199` at the revisions 2 to 201, of which `a/007` was deleted, and the log is compacted.
 async fn compacted(folder: &Path) -> rusqlite::Connection {
     let store = open(folder);
@@ -141,7 +219,6 @@ async fn rows_that_are_missing_or_back_since_a_compaction_are_found() {
 
 #[tokio::test]
 async fn a_list_is_refused_if_a_document_is_lost_and_another_page_of_the_index_too() {
-    const PAGE: usize = 4096;
     let folder = folder();
     let path = folder.path().join("store");
     let store = open(folder.path());
@@ -257,8 +334,6 @@ fn first_child(file: &[u8], page: usize) -> usize {
     let cell = usize::from(u16::from_be_bytes([page[12], page[13]]));
     page[cell..cell + 4].iter().fold(0, |number, byte| number << 8 | usize::from(*byte))
 }
-
-const PAGE: usize = 4096;
 
 #[tokio::test]
 async fn pages_that_lead_to_each_other_in_circles_are_read_once() {
