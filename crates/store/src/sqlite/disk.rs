@@ -169,6 +169,12 @@ impl Reserve {
         }
     }
 
+    /// Whether `bytes` and a little more have room on the disk once the reserve is given up.
+    pub(super) fn has_room(&self, bytes: u64) -> bool {
+        let kept = fs::metadata(&self.path).map_or(0, |file| file.len());
+        free_bytes(&self.store).is_none_or(|free| free + kept >= bytes + MARGIN)
+    }
+
     /// Gives the room up. Says whether there was any.
     pub(super) fn give_up(&self) -> bool {
         let had_room = fs::metadata(&self.path).is_ok_and(|file| file.len() > 0);
@@ -183,7 +189,7 @@ impl Reserve {
         if self.bytes == 0 { RESERVE } else { self.bytes }
     }
 
-    /// Keeps so many bytes back, unless none are to be kept.
+    /// Lengthens the reserve to `bytes`. A store without a reserve does nothing.
     fn keep(&self, bytes: u64) -> io::Result<()> {
         if self.bytes == 0 {
             return Ok(());

@@ -10,7 +10,7 @@ use std::{
     },
 };
 
-use wheelwright_store::{ErrorKind, PageRequest, Prefix, Sqlite, SqliteOptions, Store};
+use wheelwright_store::{ErrorKind, Key, PageRequest, Prefix, Revision, Sqlite, SqliteOptions, Store, StoreError};
 
 use crate::{assert_passed, folder, folder_of_parent, key, process_under, trouble::on_a_disk_of_its_own};
 
@@ -27,6 +27,22 @@ fn fill(file: &Path) {
     for size in [64 << 10, 4096, 1] {
         let zeros = vec![0; size];
         while file.write_all(&zeros).is_ok() {}
+    }
+}
+
+/// Creates documents until there is no room for another: returns their keys and revisions, and the error.
+async fn fill_store(store: &Sqlite, value_bytes: usize) -> (Vec<(Key, Revision)>, StoreError) {
+    let mut written = Vec::new();
+    loop {
+        let key = key(&format!("a/{}", written.len()));
+        match store.create(&key, vec![7; value_bytes]).await {
+            Ok(revision) => written.push((key, revision)),
+            Err(error) => {
+                assert_eq!(*error.kind(), ErrorKind::Full, "{error}");
+                return (written, error);
+            }
+        }
+        assert!(written.len() < 20_000, "the store never becomes full");
     }
 }
 
@@ -102,16 +118,7 @@ async fn a_small_disk_that_was_full_holds_as_much_again_when_all_is_deleted() {
         let store = open(&folder);
         let mut counts = Vec::new();
         for _ in 0..3 {
-            let mut written = Vec::new();
-            let error = loop {
-                let key = key(&format!("a/{}", written.len()));
-                match store.create(&key, vec![7; value_bytes]).await {
-                    Ok(revision) => written.push((key, revision)),
-                    Err(error) => break error,
-                }
-                assert!(written.len() < 20_000, "the disk is full");
-            };
-            assert_eq!(*error.kind(), ErrorKind::Full, "{error}");
+            let (written, error) = fill_store(&store, value_bytes).await;
             assert!(error.to_string().contains("the disk that holds"), "{error}");
             counts.push(written.len());
             for (key, revision) in &written {
@@ -153,6 +160,42 @@ async fn large_documents_are_deleted_at_once_although_there_is_room_for_one_at_a
         store.delete(&five.0, &five.1),
     );
     assert!(matches!(deleted, (Ok(()), Ok(()), Ok(()), Ok(()), Ok(()))), "{deleted:?}");
+}
+
+/// A long read keeps the write-ahead log from being reused: the deletes share one wait for it, and use the reserve together.
+#[tokio::test]
+async fn on_a_full_disk_a_long_read_does_not_hold_up_each_of_many_deletes() {
+    let test = "full::on_a_full_disk_a_long_read_does_not_hold_up_each_of_many_deletes";
+    let Some(folder) = on_a_disk_of_its_own("24m", test) else { return };
+    let store = Arc::new(open(&folder));
+    let (mut written, _) = fill_store(&store, 20_000).await;
+    fill(&folder.join("ballast"));
+    let reader = rusqlite::Connection::open(folder.join("store")).unwrap();
+    reader.execute_batch("BEGIN; SELECT count(*) FROM log").unwrap();
+    let mut deletes = tokio::task::JoinSet::new();
+    let count = written.len();
+    for (key, revision) in written.split_off(count - 40) {
+        let store = store.clone();
+        deletes.spawn(async move { store.delete(&key, &revision).await });
+    }
+    let deleted = tokio::time::timeout(crate::PATIENCE, deletes.join_all()).await.expect("one wait for the reader");
+    assert!(deleted.iter().all(Result::is_ok), "{deleted:?}");
+    // Those for which there is no room while the read goes on fail, and find room when it has ended.
+    let mut deletes = tokio::task::JoinSet::new();
+    for (key, revision) in &written {
+        let (store, key, revision) = (store.clone(), key.clone(), revision.clone());
+        deletes.spawn(async move { store.delete(&key, &revision).await });
+    }
+    let deleted = tokio::time::timeout(crate::PATIENCE, deletes.join_all()).await.expect("one wait for the reader");
+    assert!(deleted.iter().flat_map(Result::as_ref).count() < written.len());
+    assert!(deleted.iter().filter_map(|deleted| deleted.as_ref().err()).all(|error| *error.kind() == ErrorKind::Full));
+    reader.execute_batch("COMMIT").unwrap();
+    for (key, revision) in &written {
+        if store.get(key).await.unwrap().is_some() {
+            store.delete(key, revision).await.unwrap();
+        }
+    }
+    store.create(&key("b"), vec![7; 20_000]).await.unwrap();
 }
 
 #[tokio::test]
@@ -233,16 +276,7 @@ async fn below_a_file_size_limit_there_are_deletes_and_then_writes() {
     };
     let mut store = open(&folder);
     for value_bytes in [3 << 20, 10_000] {
-        let mut written = Vec::new();
-        let error = loop {
-            let key = key(&format!("a/{}", written.len()));
-            match store.create(&key, vec![7; value_bytes]).await {
-                Ok(revision) => written.push((key, revision)),
-                Err(error) => break error,
-            }
-            assert!(written.len() < 10_000, "the limit is not noticed");
-        };
-        assert_eq!(*error.kind(), ErrorKind::Full, "{error}");
+        let (written, error) = fill_store(&store, value_bytes).await;
         let message = error.to_string();
         assert!(message.contains("(ulimit -f)") && message.contains(&LIMIT.to_string()), "{message}");
         assert!(message.contains("or delete documents"), "{message}");

@@ -1,7 +1,7 @@
 //! Commits on a disk that is full, or below a limit: deletes go on, and give their room back to writes.
 
 use std::{
-    slice, thread,
+    thread,
     time::{Duration, Instant},
 };
 
@@ -19,8 +19,15 @@ use crate::{ErrorKind, StoreError, log::Write};
 /// How long a write waits for room that history gives back.
 const PATIENCE: Duration = Duration::from_millis(500);
 
-/// How long a delete waits for those that read: they are soon done.
+/// How long the commits of one batch wait in all for reads that keep the write-ahead log from being reused. Most are soon done.
 const READERS: Duration = Duration::from_secs(1);
+
+/// The most bytes of removals that are committed together: the reserve has room for them and for forgetting them, in the
+/// write-ahead log and in the file.
+const TOGETHER_BYTES: u64 = disk::RESERVE / 4;
+
+/// About what a removal writes beside its value: pages of the table and of the index.
+const REMOVAL_BYTES: u64 = 16 << 10;
 
 /// How the write-ahead log is moved to the file.
 #[derive(Clone, Copy)]
@@ -75,12 +82,13 @@ impl Desk {
         removals: &[Work],
         room: Result<(), StoreError>,
     ) -> Vec<Result<u64, StoreError>> {
-        let failure = match room.and_then(|()| self.commit_after_checkpoint(works)) {
+        let mut patience = READERS;
+        let failure = match room.and_then(|()| self.commit_after_checkpoint(works, &mut patience)) {
             Ok(answers) => return answers,
             Err(error) if *error.kind() == ErrorKind::Full => error,
             Err(error) => return works.iter().map(|_| Err(copy(&error))).collect(),
         };
-        let mut answers = self.commit_removals(removals).into_iter();
+        let mut answers = self.commit_removals(removals, &mut patience).into_iter();
         let answers = works.iter().map(|work| match work.is_removal() {
             true => answers.next().unwrap_or_else(|| Err(copy(&failure))),
             false => Err(copy(&failure)),
@@ -93,7 +101,8 @@ impl Desk {
     fn make_room(&self, bytes: u64) -> Result<(), StoreError> {
         let began = Instant::now();
         loop {
-            self.checkpoint_in_reserve(Checkpoint::Truncate, Duration::ZERO);
+            let mut no_patience = Duration::ZERO;
+            self.checkpoint_in_reserve(Checkpoint::Truncate, &mut no_patience);
             let room = self.check_room(bytes);
             if !is_full(&room) || began.elapsed() > PATIENCE || !self.forget_early().unwrap_or_default() {
                 return room;
@@ -102,10 +111,14 @@ impl Desk {
     }
 
     /// Commits writes. If there is no room for them, room of the write-ahead log that is not needed any more is used first.
-    fn commit_after_checkpoint(&self, works: &[Work]) -> Result<Vec<Result<u64, StoreError>>, StoreError> {
+    fn commit_after_checkpoint(
+        &self,
+        works: &[Work],
+        patience: &mut Duration,
+    ) -> Result<Vec<Result<u64, StoreError>>, StoreError> {
         let mut outcome = self.commit(works);
         if is_full(&outcome) {
-            self.checkpoint(Checkpoint::Restart, READERS);
+            self.checkpoint(Checkpoint::Restart, patience);
             outcome = self.commit(works);
         }
         if is_full(&outcome) && disk::is_limited(&self.file.path) {
@@ -115,31 +128,60 @@ impl Desk {
         outcome
     }
 
-    /// Commits removals one at a time: each can use the room that the one before gave back.
-    fn commit_removals(&self, removals: &[Work]) -> Vec<Result<u64, StoreError>> {
-        removals.iter().map(|removal| self.commit_removal(slice::from_ref(removal))).collect()
+    /// Commits removals, as many together as the reserve has room for: the next ones can use the room that those gave back.
+    /// If there is no room for some together, they are committed one at a time.
+    fn commit_removals(&self, removals: &[Work], patience: &mut Duration) -> Vec<Result<u64, StoreError>> {
+        let (mut answers, mut rest) = (Vec::with_capacity(removals.len()), removals);
+        while !rest.is_empty() {
+            let (together, later) = rest.split_at(self.count_together(rest));
+            match self.commit_in_reserve(together, patience) {
+                outcome if is_full(&outcome) && together.len() > 1 => answers
+                    .extend(together.chunks(1).flat_map(|one| answer_each(one, self.commit_in_reserve(one, patience)))),
+                outcome => answers.extend(answer_each(together, outcome)),
+            }
+            rest = later;
+        }
+        answers
     }
 
-    /// Commits a removal on a full disk, in the end in the room that is kept back for it.
-    fn commit_removal(&self, removal: &[Work]) -> Result<u64, StoreError> {
-        let mut outcome = self.commit(removal);
+    /// How many of the first removals are committed together: at least one.
+    fn count_together(&self, removals: &[Work]) -> usize {
+        let ends = removals.iter().scan(0, |bytes, removal| {
+            *bytes += self.bytes_to_remove(removal);
+            Some(*bytes)
+        });
+        ends.take_while(|bytes| *bytes <= TOGETHER_BYTES).count().clamp(1, removals.len())
+    }
+
+    /// Commits removals on a full disk, in the end in the room that is kept back for them.
+    fn commit_in_reserve(
+        &self,
+        removals: &[Work],
+        patience: &mut Duration,
+    ) -> Result<Vec<Result<u64, StoreError>>, StoreError> {
+        let bytes = removals.iter().map(|removal| self.bytes_to_remove(removal)).sum();
+        if !self.can_move_log(bytes) && self.give_back(patience) == Moved::Blocked && !self.can_move_log(bytes) {
+            return Err(disk::full(&self.file.path));
+        }
+        let mut outcome = self.commit(removals);
         if is_full(&outcome) {
-            self.give_back();
-            outcome = self.commit(removal);
+            self.give_back(patience);
+            outcome = self.commit(removals);
         }
         if is_full(&outcome) && self.file.reserve.give_up() {
-            outcome = self.commit(removal);
+            outcome = self.commit(removals);
         }
-        let answer = outcome?.pop().unwrap_or_else(|| Err(disk::full(&self.file.path)));
-        self.give_back();
-        answer
+        if outcome.is_ok() {
+            self.give_back(patience);
+        }
+        outcome
     }
 
     /// Makes the room of deleted documents free at once, although watches could still need their history. The next commit can
     /// use it only if the write-ahead log begins again.
-    fn give_back(&self) {
+    fn give_back(&self, patience: &mut Duration) -> Moved {
         let _ = self.forget_early();
-        self.checkpoint_in_reserve(Checkpoint::Restart, READERS);
+        self.checkpoint_in_reserve(Checkpoint::Restart, patience)
     }
 
     /// Forgets a part of the history, however new it is, and says whether there may be more.
@@ -180,6 +222,18 @@ impl Desk {
             true => Ok(()),
             false => Err(disk::full(path)),
         }
+    }
+
+    /// Whether the file can take the write-ahead log with `bytes` of removals in it. While a read keeps the log from being
+    /// moved, it must not take the room that the file will need then.
+    fn can_move_log(&self, bytes: u64) -> bool {
+        let Ok(pages) = self.page_use() else { return false };
+        self.file.reserve.has_room(pages.pending + bytes.saturating_sub(pages.free) + bytes)
+    }
+
+    /// About how much a removal writes.
+    fn bytes_to_remove(&self, removal: &Work) -> u64 {
+        REMOVAL_BYTES + removal.bytes() as u64 + self.bytes_to_delete(removal)
     }
 
     /// How long the value is that a delete removes.
@@ -225,33 +279,45 @@ impl Desk {
     }
 
     /// A checkpoint that uses the room that is kept back, if the file finds no other. The room of the log takes its place.
-    fn checkpoint_in_reserve(&self, how: Checkpoint, patience: Duration) {
-        if self.checkpoint(how, patience) == Moved::NoRoom && self.file.reserve.give_up() {
-            self.checkpoint(Checkpoint::Truncate, patience);
+    fn checkpoint_in_reserve(&self, how: Checkpoint, patience: &mut Duration) -> Moved {
+        let mut moved = self.checkpoint(how, patience);
+        if moved == Moved::NoRoom && self.file.reserve.give_up() {
+            moved = self.checkpoint(Checkpoint::Truncate, patience);
             let pages = self.page_use().unwrap_or_default();
             if self.file.reserve.is_used_up() {
                 self.file.reserve.leaves_room(pages.free, pages.pending, 0);
             }
         }
+        moved
     }
 
-    /// Moves what is in the write-ahead log to the file.
-    fn checkpoint(&self, how: Checkpoint, patience: Duration) -> Moved {
-        let began = Instant::now();
+    /// Moves what is in the write-ahead log to the file. Waits for reads no longer than `patience`, and shortens it by that.
+    fn checkpoint(&self, how: Checkpoint, patience: &mut Duration) -> Moved {
         let mode = match how {
             Checkpoint::Restart => "RESTART",
             Checkpoint::Truncate => "TRUNCATE",
         };
-        loop {
-            let sql = format!("PRAGMA wal_checkpoint({mode})");
+        let sql = format!("PRAGMA wal_checkpoint({mode})");
+        let mut blocked_since = None;
+        let moved = loop {
             match self.connection.query_one(&sql, (), |row| row.get::<_, i64>(0)) {
-                Ok(0) => return Moved::All,
-                Err(error) if failure::is_full(&self.file.path, &error) => return Moved::NoRoom,
-                _ if began.elapsed() >= patience => return Moved::Blocked,
+                Ok(0) => break Moved::All,
+                Err(error) if failure::is_full(&self.file.path, &error) => break Moved::NoRoom,
+                _ if blocked_since.get_or_insert_with(Instant::now).elapsed() >= *patience => break Moved::Blocked,
                 _ => thread::sleep(Duration::from_millis(1)),
             }
-        }
+        };
+        *patience = patience.saturating_sub(blocked_since.map_or(Duration::ZERO, |since| since.elapsed()));
+        moved
     }
+}
+
+/// The answer to each of some works after one commit.
+fn answer_each(
+    works: &[Work],
+    outcome: Result<Vec<Result<u64, StoreError>>, StoreError>,
+) -> Vec<Result<u64, StoreError>> {
+    outcome.unwrap_or_else(|error| works.iter().map(|_| Err(copy(&error))).collect())
 }
 
 /// Whether a commit failed because there is no room.
