@@ -53,7 +53,7 @@ impl Decrease {
         Self(gauge.clone())
     }
 
-    /// The same, if it is less than so many; none if it is not.
+    /// Adds one to a gauge that is below `most`, until this is dropped. `None` if the gauge is not below it.
     pub(crate) fn below(gauge: &Gauge, most: usize) -> Option<Self> {
         let before = gauge.inc();
         let decrease = Self(gauge.clone());

@@ -46,7 +46,7 @@ pub(crate) struct KeyHash(u64);
 /// A key, by its hash, with its revision.
 pub(crate) type Element = (KeyHash, u64);
 
-/// The buckets of a set of keys with their revisions: so many of each table, stored in so many parts. Some of them may be unknown.
+/// The buckets of a set of keys with their revisions: `WIDTH` in each table, stored in `PARTS` parts. Some may be unknown.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct BucketsOf<const WIDTH: usize, const PARTS: usize>(Vec<Option<Bucket>>);
 

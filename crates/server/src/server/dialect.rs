@@ -4,7 +4,7 @@ use http::HeaderMap;
 
 use crate::{access::Access, arm, kubernetes, request_id::Ids};
 
-/// Whose words a request is in.
+/// The API dialect of a request.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Dialect {
     Arm,

@@ -118,7 +118,7 @@ impl Service {
                 answer = arm::served(answer, version);
             }
             let took = began.elapsed();
-            // Whoever only looks after the server asks for nothing, and what is wrong is said where it is found.
+            // Probes are not requests of clients; the server logs what they report when it finds it.
             if !is_probe {
                 self.metrics.count(dialect.name(), access.as_ref(), answer.status, took);
             }

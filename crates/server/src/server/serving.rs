@@ -46,7 +46,7 @@ impl Serving {
         format!("{}://{}", self.service.reached.scheme, self.address())
     }
 
-    /// What there is to try, a line each.
+    /// Commands and addresses to try with this server, a line each.
     pub fn hints(&self) -> Vec<String> {
         hints(&self.service.repository, &self.url())
     }
