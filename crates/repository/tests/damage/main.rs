@@ -46,7 +46,7 @@ const DOCUMENTS: usize = 240;
 /// The bytes of the head before its digest, at least.
 const HEAD_BYTES: usize = 16;
 /// Seeds of damages that were once answered wrongly.
-const MENDED: [usize; 3] = [2016, 2204, 2228];
+const MENDED: [usize; 4] = [377, 2016, 2204, 2228];
 const VERSIONS: [&str; 3] = ["v1", "v2", "v3"];
 
 /// A document as each version displays it, and its revision.

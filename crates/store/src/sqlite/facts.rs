@@ -202,8 +202,11 @@ impl Facts {
             let is_contradicted = is_stale || self.kept.is_none() && self.covered.is_refuted(&at(revision));
             let can_be_forgotten = revision <= self.compacted() && is_contradicted && !is_proven && !is_covered();
             let is_suspected = suspects.remove(&key).is_some_and(|suspect| {
+                // A damaged number may be greater than that of any revision. If the index does not have it either, it is not one.
+                let is_beyond = self.head.is_some_and(|head| suspect > head.revision)
+                    && self.covered.has(&at(revision + 1), &at(suspect));
                 // What is kept up to `compacted` is known of a proven key.
-                suspect > revision && (suspect > self.compacted() || !is_proven)
+                suspect > revision && !is_beyond && (suspect > self.compacted() || !is_proven)
             });
             let is_undisputed = newest.standing != Standing::Disputed;
             let is_certain = !can_be_newer && !can_be_forgotten && !is_suspected && is_in_turn && is_undisputed;
