@@ -9,6 +9,9 @@ const MOST: usize = 512 << 20;
 
 const LEAST: usize = Limits::LEAST_MEMORY;
 
+/// A larger size is a mistake: 1 EiB.
+const MOST_SIZE: f64 = (1_u64 << 60) as f64;
+
 /// A shorter body has no document.
 const LEAST_BODY: usize = 1 << 10;
 
@@ -107,10 +110,18 @@ fn size(text: &str) -> Result<usize, String> {
         "tb" => 1e12,
         _ => return Err(wrong()),
     };
-    match (number * unit) as usize {
-        0 => Err(wrong()),
-        bytes => Ok(bytes),
+    match number * unit {
+        bytes if bytes < 1.0 => Err(wrong()),
+        bytes if bytes > MOST_SIZE => {
+            Err("no machine has so much memory; expected a size such as 512MiB or 1GB".to_owned())
+        }
+        bytes => Ok(bytes as usize),
     }
+}
+
+/// A size in MiB for messages, rounded down to two decimals.
+pub(crate) fn in_mib(bytes: usize) -> f64 {
+    (bytes as f64 / f64::from(1 << 20) * 100.0).floor() / 100.0
 }
 
 #[cfg(test)]
@@ -133,6 +144,10 @@ mod tests {
         for text in ["", "MiB", "512Mb/s", "-1g", "0", "0.5", "1..5g", "٣g"] {
             assert!(size(text).is_err(), "{text}");
         }
+        for text in ["999999999999GiB", "1e3g", "99999999999999999999999999", "1048577TiB"] {
+            assert!(size(text).is_err(), "{text}");
+        }
+        assert_eq!([256 << 20, 3 << 19, 1].map(in_mib).map(|size| size.to_string()), ["256", "1.5", "0"]);
         assert_eq!((size_or_zero("0"), size_or_zero("1k")), (Ok(0), Ok(1024)));
         assert_eq!(body("1KiB"), Ok(1024));
         assert!(body("3").unwrap_err().contains("3MiB"));

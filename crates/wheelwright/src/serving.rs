@@ -46,7 +46,8 @@ pub(crate) fn serve(arguments: Serve, console: &mut Console<'_>) -> io::Result<E
         let most = limits.most_body_bytes();
         if bytes > most {
             let message = "error: --max-body: the longest body that can be processed in";
-            writeln!(console.conversation, "{message} {memory} bytes of memory has {most} bytes: raise --memory")?;
+            let [memory, most] = [memory, most].map(memory_limit::in_mib);
+            writeln!(console.conversation, "{message} {memory} MiB of memory has {most} MiB: raise --memory")?;
             return Ok(Exit::Usage);
         }
         limits.body_bytes = bytes;

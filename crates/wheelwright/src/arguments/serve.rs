@@ -62,13 +62,13 @@ pub(crate) struct Serve {
     #[arg(long, help_heading = ACCESS, value_name = "NAME")]
     pub(crate) allow_host: Vec<String>,
     /// The most requests that are answered at once.
-    #[arg(long, help_heading = LIMITS, value_name = "NUMBER", default_value = "512")]
+    #[arg(long, help_heading = LIMITS, value_name = "NUMBER", default_value = "512", value_parser = at_least_one)]
     pub(crate) max_requests: NonZeroU32,
     /// The most connections.
-    #[arg(long, help_heading = LIMITS, value_name = "NUMBER", default_value = "16384")]
+    #[arg(long, help_heading = LIMITS, value_name = "NUMBER", default_value = "16384", value_parser = at_least_one)]
     pub(crate) max_connections: NonZeroU32,
     /// The most watches.
-    #[arg(long, help_heading = LIMITS, value_name = "NUMBER", default_value = "4096")]
+    #[arg(long, help_heading = LIMITS, value_name = "NUMBER", default_value = "4096", value_parser = at_least_one)]
     pub(crate) max_watches: NonZeroU32,
     /// The longest body of a request, such as 1MiB. By default 3 MiB, or less if --memory is less than 512 MiB.
     #[arg(long, help_heading = LIMITS, value_name = "SIZE", value_parser = body)]
@@ -107,6 +107,11 @@ fn address(text: &str) -> Result<SocketAddr, &'static str> {
     text.parse().map_err(|_| "expected an IP address with a port, such as 127.0.0.1:8080 or [::1]:8080")
 }
 
+/// Reads a number that is not 0.
+fn at_least_one(text: &str) -> Result<NonZeroU32, String> {
+    text.parse().map_err(|_| format!("expected a number of at least 1 and at most {}", u32::MAX))
+}
+
 /// Reads a duration: `24h`, `30m` or `90s`; zero for `off`.
 fn interval(text: &str) -> Result<Duration, &'static str> {
     if text == "off" {
@@ -141,6 +146,15 @@ pub(crate) enum LogFormat {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn limits_are_at_least_one() {
+        assert_eq!(at_least_one("1"), Ok(NonZeroU32::MIN));
+        for text in ["0", "-1", "", "x", "4294967296"] {
+            let why = at_least_one(text).unwrap_err();
+            assert_eq!(why, "expected a number of at least 1 and at most 4294967295", "{text}");
+        }
+    }
 
     #[test]
     fn intervals_have_units() {

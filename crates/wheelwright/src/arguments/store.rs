@@ -189,7 +189,7 @@ Examples:
   wheelwright store backup orders-monday.db --store sqlite:orders.db")]
     Backup {
         /// The new file. What is there is not replaced.
-        #[arg(value_name = "FILE")]
+        #[arg(value_name = "FILE", value_parser = sqlite_file)]
         file: PathBuf,
         /// The store: sqlite:PATH.
         #[arg(long, value_name = "ADDRESS")]
@@ -223,7 +223,39 @@ Examples:
         keep: Option<PathBuf>,
         /// Copy all documents whose newest revision is certain to this new file, with their revisions. The damaged file is not
         /// changed; end all processes that have it open.
-        #[arg(long, value_name = "FILE", conflicts_with_all = ["from", "write", "keep"])]
+        #[arg(long, value_name = "FILE", value_parser = sqlite_file, conflicts_with_all = ["from", "write", "keep"])]
         to: Option<PathBuf>,
     },
+}
+
+/// Reads the path of a SQLite file; `sqlite:PATH`, as for `--store`, is the same.
+fn sqlite_file(text: &str) -> Result<PathBuf, String> {
+    let path = text.strip_prefix("sqlite:").unwrap_or(text);
+    if path.is_empty() {
+        return Err("expected the path of a file, such as orders.db or sqlite:orders.db".to_owned());
+    }
+    // As for --store: two slashes are how the addresses of servers begin.
+    if text != path && path.starts_with("//") && !path.starts_with("///") {
+        let file = path.trim_start_matches('/');
+        return Err(format!("write sqlite:{file}, or sqlite:/{file} for a file in the root folder"));
+    }
+    if text.starts_with("postgres://") || text.starts_with("postgresql://") {
+        return Err("expected the path of a SQLite file, not the address of a server".to_owned());
+    }
+    Ok(path.into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_may_have_the_prefix_of_a_store() {
+        for (text, path) in [("new.db", "new.db"), ("sqlite:new.db", "new.db"), ("sqlite:/srv/new.db", "/srv/new.db")] {
+            assert_eq!(sqlite_file(text), Ok(path.into()), "{text}");
+        }
+        for text in ["", "sqlite:", "sqlite://new.db", "postgres://localhost/shop"] {
+            assert!(sqlite_file(text).is_err(), "{text}");
+        }
+    }
 }

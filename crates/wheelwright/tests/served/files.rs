@@ -176,8 +176,7 @@ fn memory_that_is_too_little_is_an_error_at_the_start() {
     let stderr = refused(&["--memory", "255MiB"]);
     assert!(stderr.contains("'255MiB' for '--memory <SIZE>': a server needs at least 256 MiB"), "{stderr}");
     let stderr = refused(&["--memory", "256MiB", "--max-body", "1572865"]);
-    let message =
-        "error: --max-body: the longest body that can be processed in 268435456 bytes of memory has 1572864 bytes";
+    let message = "error: --max-body: the longest body that can be processed in 256 MiB of memory has 1.5 MiB";
     assert!(stderr.contains(message), "{stderr}");
     let stderr = refused(&["--max-body", "0"]);
     assert!(stderr.contains("expected a size of at least 1 byte"), "{stderr}");
