@@ -124,6 +124,13 @@ pub(crate) fn connect(address: SocketAddr) -> io::Result<Client> {
     Ok(Client(BufReader::new(stream)))
 }
 
+/// What the head of an answer says of it.
+pub(crate) struct Head {
+    pub(crate) status: u16,
+    length: usize,
+    is_chunked: bool,
+}
+
 impl Client {
     /// Makes a request; gives the status and the body, once all of it has come.
     pub(crate) fn request(&mut self, method: &str, path: &str, body: &str) -> io::Result<(u16, String)> {
@@ -135,6 +142,23 @@ impl Client {
 
     /// The status and the body of the next answer.
     pub(crate) fn answer(&mut self) -> io::Result<(u16, String)> {
+        let Head { status, length, mut is_chunked } = self.head()?;
+        let mut bytes = vec![0; length];
+        self.0.read_exact(&mut bytes)?;
+        while is_chunked {
+            let mut line = String::new();
+            self.0.read_line(&mut line)?;
+            let length = usize::from_str_radix(line.trim_end(), 16).map_err(io::Error::other)?;
+            let mut chunk = vec![0; length + 2];
+            self.0.read_exact(&mut chunk)?;
+            bytes.extend_from_slice(&chunk[..length]);
+            is_chunked = length > 0;
+        }
+        Ok((status, String::from_utf8(bytes).map_err(io::Error::other)?))
+    }
+
+    /// The head of the next answer. Its body, which may have no end, is left to be read.
+    pub(crate) fn head(&mut self) -> io::Result<Head> {
         let (mut status, mut length, mut is_chunked) = (None, 0, false);
         loop {
             let mut line = String::new();
@@ -150,19 +174,8 @@ impl Client {
                 _ => {}
             }
         }
-        let mut bytes = vec![0; length];
-        self.0.read_exact(&mut bytes)?;
-        while is_chunked {
-            let mut line = String::new();
-            self.0.read_line(&mut line)?;
-            let length = usize::from_str_radix(line.trim_end(), 16).map_err(io::Error::other)?;
-            let mut chunk = vec![0; length + 2];
-            self.0.read_exact(&mut chunk)?;
-            bytes.extend_from_slice(&chunk[..length]);
-            is_chunked = length > 0;
-        }
         let status = status.ok_or_else(|| io::Error::other("no status"))?;
-        Ok((status, String::from_utf8(bytes).map_err(io::Error::other)?))
+        Ok(Head { status, length, is_chunked })
     }
 
     pub(crate) fn send(&mut self, text: &str) -> io::Result<()> {
