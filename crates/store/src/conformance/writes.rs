@@ -239,6 +239,8 @@ pub(super) async fn what_has_the_mark_of_now_is_the_value_of_now(context: Contex
     let key = key("kind/one");
     let acknowledged = Arc::new(AtomicU16::new(0));
     let mut revision = writer.create(&key, &0u16.to_le_bytes()).await.expect("a key without a value can be created");
+    // Known before the first write: all of them may be done before this task runs again.
+    let mut known = (reader.mark(), 0);
     let writing = tokio::spawn({
         let (key, acknowledged) = (key.clone(), acknowledged.clone());
         async move {
@@ -249,7 +251,6 @@ pub(super) async fn what_has_the_mark_of_now_is_the_value_of_now(context: Contex
             }
         }
     });
-    let mut known = (None, 0);
     loop {
         let least = acknowledged.load(Ordering::SeqCst);
         let mark = reader.mark();
