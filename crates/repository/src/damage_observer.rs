@@ -1,4 +1,4 @@
-//! Who learns of damaged records that requests meet.
+//! The observer of damaged records that requests meet.
 
 use std::fmt;
 

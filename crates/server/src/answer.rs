@@ -65,7 +65,7 @@ impl Answer {
         self
     }
 
-    /// The same, with the ids of its request.
+    /// Adds the ids of the request to the headers.
     #[must_use]
     pub(crate) fn with_ids(mut self, ids: Ids) -> Self {
         for (name, id) in ids.0 {

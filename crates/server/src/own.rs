@@ -37,7 +37,7 @@ pub(crate) enum StoreState {
     Ok,
     /// There is no room for writes.
     Full,
-    /// Its structure is damaged.
+    /// The structure of the store is damaged.
     Damaged,
     /// It cannot be reached, or fails in another way.
     Unavailable,

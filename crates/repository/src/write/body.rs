@@ -152,11 +152,11 @@ impl ServedKind {
             WriteError::fields(unknown.collect())?;
         }
         let normal = self.cleared(normal, cleared, arena)?;
-        // What only the service writes gets no defaults of the version either, and null clears none of it.
+        // Fields that only the service writes get no defaults of the version, and null does not clear them.
         let normal = pass_over(access.map_or(normal, |access| access.enforce(normal, shown, origins, arena).0));
         let normal = filled(normal, &given, arena);
         let normal = self.dress.undress(normal, arena).0;
-        // What was put back may have brought objects along in which readers fill something in.
+        // Fields that were put back may be in objects that readers complete with defaults.
         let normal = match cleared {
             [] => normal,
             _ => self.kind.lenses().fill(version, normal, arena),
@@ -186,7 +186,7 @@ impl ServedKind {
         Ok((stored, taken, Notes { unknown, troubles: report.troubles, removals: report.removals }))
     }
 
-    /// What the service computes for a new document.
+    /// The fields that the service computes for a new document.
     fn given<'a>(
         &'a self,
         write: &Write<'a>,

@@ -134,7 +134,7 @@ async fn built() -> Base {
                 }
             }
         };
-        // What is deleted and replaced now is forgotten, and an older copy of a page may bring it back.
+        // These deleted and replaced rows are forgotten, and an older copy of a page may bring them back.
         change(DOCUMENTS / 2).await;
         sqlite.compact().await.unwrap();
         let since = sqlite.now().await.unwrap();

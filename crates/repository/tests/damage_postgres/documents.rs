@@ -186,7 +186,7 @@ impl Found {
         [1, usize::from(self.is_refused), self.served, self.named, self.undecidable, altered, withheld]
     }
 
-    /// What is wrong with them.
+    /// The documents that were altered or withheld.
     pub(crate) fn problem(&self) -> Option<String> {
         let (altered, withheld) = (&self.altered, &self.withheld);
         let some = |all: &[String]| all[..all.len().min(3)].to_vec();
@@ -197,7 +197,7 @@ impl Found {
     }
 }
 
-/// What the columns of [`Found::counts`] are.
+/// The columns of [`Found::counts`].
 pub(crate) const COUNTS: &str = "[stores, refused, served, named, undecidable, altered, withheld]";
 
 fn whole(error: &RepositoryError) -> String {

@@ -152,7 +152,7 @@ impl Service {
             .max_concurrent_streams(64)
             .initial_stream_window_size(WINDOW)
             .initial_connection_window_size(4 * WINDOW)
-            // What a client does not take is not held for it.
+            // Limits what is buffered for a client that does not read.
             .max_send_buf_size(64 << 10)
             .max_header_list_size(u32::try_from(self.limits.head_bytes).unwrap_or(u32::MAX))
             .keep_alive_interval(Duration::from_secs(30));

@@ -11,7 +11,7 @@ pub(super) enum Dialect {
     Kubernetes,
 }
 
-/// What a request is about, in its dialect.
+/// The target of a request, in its dialect.
 pub(super) enum Route<'k> {
     Arm(arm::Route<'k>),
     Kubernetes(kubernetes::Route),
